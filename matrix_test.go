@@ -18,16 +18,15 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// TestMatrix plays each cell of the catalogue's matrix, but for the column of the published client. The first tier plays each scenario
+// TestMatrix plays each cell of the matrix, but for the column of the published client. The first tier plays each scenario
 // once, and each host in every fifth one.
 func TestMatrix(t *testing.T) {
-	columns := slices.DeleteFunc(slices.Clone(catalogue.Columns), func(name string) bool { return name == "mcp-go" })
+	columns := slices.DeleteFunc(slices.Clone(matrixColumns), func(name string) bool { return name == "mcp-go" })
 	whole := tier.Plays(tier.Matrix)
 	testColumns(t, short, func(row int, name string) bool { return whole || columns[(row+1)%len(columns)] == name }, columns...)
 }
@@ -44,21 +43,21 @@ func testColumns(t *testing.T, long time.Duration, wanted func(row int, host str
 	t.Helper()
 	t.Parallel()
 	var rows []string
-	for i, row := range catalogue.Matrix {
-		rows = append(rows, row.Scenario)
+	for i, row := range matrixRows {
+		rows = append(rows, row.scenario)
 		for _, name := range hosts {
 			if !wanted(i, name) {
 				continue
 			}
-			t.Run(row.Scenario+"/"+name, func(t *testing.T) {
+			t.Run(row.scenario+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				want, known := catalogue.Breaks(row.Scenario, name)
+				want, known := wantedIn(row.scenario, name)
 				require.True(t, known)
-				if want == catalogue.Unplayable {
-					assertUnplayable(t, row.Scenario, name)
+				if want == unplayable {
+					assertUnplayable(t, row.scenario, name)
 					return
 				}
-				laws, doubt := here(row.Scenario, name, want)
+				laws, doubt := here(row.scenario, name, want)
 				right := breaks(want)
 				if !slices.Contains(laws, want) { // of another system than the catalogue's
 					right.text = strings.Join(lists.Map(laws, func(l string) string { return cmp.Or(l, "clean") }), " or ")
@@ -69,15 +68,15 @@ func testColumns(t *testing.T, long time.Duration, wanted func(row int, host str
 				if doubt != "" {
 					right = doubts(doubt)
 				}
-				judged := playUntil(t, long, cellOf(builtin(t, row.Scenario), builtinHost(t, name)), limitsOf(row.Scenario), right)
+				judged := playUntil(t, long, cellOf(builtin(t, row.scenario), builtinHost(t, name)), limitsOf(row.scenario), right)
 				if doubt != "" {
-					assert.True(t, right.is(judged), "%s on %s: a doubt %s is wanted\n%s", row.Scenario, name, doubt, account(judged))
+					assert.True(t, right.is(judged), "%s on %s: a doubt %s is wanted\n%s", row.scenario, name, doubt, account(judged))
 					return
 				}
-				if say := byRun[row.Scenario+"/"+name]; say != nil {
+				if say := byRun[row.scenario+"/"+name]; say != nil {
 					laws = []string{say(judged)}
 				}
-				assert.Contains(t, laws, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
+				assert.Contains(t, laws, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.scenario, account(judged))
 				assert.Empty(t, unexplained(judged, want))
 			})
 		}
@@ -105,7 +104,7 @@ func assertUnplayable(t *testing.T, scenario, name string) {
 	not := (*fit.NotApplicable)(nil)
 	require.ErrorAs(t, err, &not)
 	if assert.NotEmpty(t, not.Why) {
-		tier.Played(t, name, scenario, catalogue.Unplayable)
+		tier.Played(t, name, scenario, unplayable)
 	}
 }
 

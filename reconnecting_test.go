@@ -27,7 +27,7 @@ func TestReconnectingHosts(t *testing.T) {
 			}
 			t.Run(h.Name+"/"+scenario, func(t *testing.T) {
 				t.Parallel()
-				want, _ := catalogue.Breaks(scenario, h.Like)
+				want, _ := wantedIn(scenario, h.Like)
 				if len(h.Shows) > 0 {
 					want = h.Shows[0].Law
 				}

@@ -1,25 +1,32 @@
-package catalogue
+package leakbench_test
 
-import "slices"
+import (
+	"slices"
+	"testing"
 
-// Columns are the hosts of Matrix. The cells of go-sdk are in hosts/expected.yaml, with those of the other SDKs.
-var Columns = []string{"exact", "naive", "reap-all", "orphan-set", "thread-blind", "mcp-go"}
+	"github.com/stretchr/testify/assert"
 
-// Unplayable is the cell of a scenario that a host can't be played.
-const Unplayable = "n.a."
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
+)
 
-// Row is a scenario, with the laws that each of Columns breaks in it as errors: "L1 L4", sorted as text. "" is clean.
-type Row struct {
-	Scenario string
-	Laws     [6]string
+// matrixColumns are the hosts of matrixRows. The cells of go-sdk are in hosts/expected.yaml, with those of the other SDKs.
+var matrixColumns = []string{"exact", "naive", "reap-all", "orphan-set", "thread-blind", "mcp-go"}
+
+// unplayable is the cell of a scenario that a host can't be played.
+const unplayable = "n.a."
+
+// matrixRow is a scenario, with the laws that each of matrixColumns breaks in it as errors: "L1 L4", sorted as text. "" is clean.
+type matrixRow struct {
+	scenario string
+	laws     [6]string
 }
 
-// Matrix is in the order of the README's table. A cell that changes in either direction is a red test: a host that
+// matrixRows are in the order of the README's table. A cell that changes in either direction is a red test: a host that
 // was caught and no longer is, is a bench gone blind.
 //
 // What mcp-go breaks it breaks where the host is killed, or dies of a SIGTERM
 // that nobody handles, with servers that ignore the end of their stdin.
-var Matrix = []Row{
+var matrixRows = []matrixRow{
 	{"storm", [6]string{"", "L1 L4", "L3", "", "L1 L4", ""}},
 	{"cron", [6]string{"", "L1", "L3", "", "L1", ""}},
 	{"reload", [6]string{"", "L1", "L3", "", "L1", ""}},
@@ -71,16 +78,33 @@ var Matrix = []Row{
 	{"check-faults", [6]string{"", "L1 L2 L4", "L1 L2 L3", "L1 L2", "L1 L2 L4", "L1 L2"}},
 	{"check-cut", [6]string{"", "L1 L2", "", "", "L1 L2", ""}},
 	{"conformance", [6]string{"", "L4", "L3", "", "L4", ""}},
-	{"sharing", [6]string{"", "", "L3", "", "", Unplayable}},
+	{"sharing", [6]string{"", "", "L3", "", "", unplayable}},
 	{"patience", [6]string{"", "L1", "L3", "", "L1", ""}},
 }
 
-// Breaks returns the laws that a host breaks in a scenario; known is false where the matrix does not say.
-func Breaks(scenario, host string) (laws string, known bool) {
-	row := slices.IndexFunc(Matrix, func(r Row) bool { return r.Scenario == scenario })
-	column := slices.Index(Columns, host)
+// wantedIn returns the laws that a host breaks in a scenario; known is false where the matrix does not say.
+func wantedIn(scenario, host string) (laws string, known bool) {
+	row := slices.IndexFunc(matrixRows, func(r matrixRow) bool { return r.scenario == scenario })
+	column := slices.Index(matrixColumns, host)
 	if row < 0 || column < 0 {
 		return "", false
 	}
-	return Matrix[row].Laws[column], true
+	return matrixRows[row].laws[column], true
+}
+
+// TestTheMatrixItself: no scenario stands twice, the healthy host is healthy, and each column is a host.
+func TestTheMatrixItself(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, row := range matrixRows {
+		assert.False(t, seen[row.scenario], row.scenario)
+		seen[row.scenario] = true
+		laws, known := wantedIn(row.scenario, catalogue.Healthy)
+		assert.True(t, known)
+		assert.Empty(t, laws)
+	}
+	for _, column := range matrixColumns {
+		_, ok := catalogue.Named(column)
+		assert.True(t, ok, column)
+	}
 }
