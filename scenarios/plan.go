@@ -93,13 +93,9 @@ func each(steps []Step, f func(Step)) {
 	anyStep(steps, func(s Step) bool { f(s); return false })
 }
 
-func ends(s Step) bool {
-	return s.Op == record.OpStop || s.Op == record.OpTerm || s.Op == record.OpKill
-}
-
 // endsOrRestarts reports whether a step ends a life of the host.
 func endsOrRestarts(steps []Step) bool {
-	return anyStep(steps, func(s Step) bool { return ends(s) || s.Op == record.OpRestart })
+	return anyStep(steps, func(s Step) bool { return s.Op.EndsHost() || s.Op == record.OpRestart })
 }
 
 // counts is what is certain to happen when the steps are played.
@@ -251,7 +247,7 @@ func checkpoints(steps []Step) []string {
 	var all []string
 	gone, looked := false, false
 	for _, s := range steps {
-		gone = gone || ends(s)
+		gone = gone || s.Op.EndsHost()
 		if s.Op == record.OpCheckpoint {
 			all = append(all, s.Name)
 			looked = gone

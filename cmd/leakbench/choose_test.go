@@ -57,7 +57,10 @@ func TestWhatIsChosenAndWhatIsNot(t *testing.T) {
 // Package play names a remedy, and the command line has a flag for each.
 func TestRemediesHaveFlags(t *testing.T) {
 	t.Parallel()
-	for _, r := range play.Remedies {
+	for _, r := range []play.Remedy{
+		play.OtherFolder, play.NoLink, play.OtherCorpus, play.NewRecord, play.OtherRecord, play.RunsFolder, play.HostCommand,
+		play.ServerCommand, play.WholeCommand,
+	} {
 		assert.NotEmpty(t, failureOf(&play.Misuse{Err: errNoGate, Remedy: r}).hint, r)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/project"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
@@ -173,10 +174,7 @@ func (a *app) printChecked(all []project.Checked) error {
 }
 
 func (a *app) schemaCommand() *cobra.Command {
-	var kinds []string
-	for _, kind := range project.Kinds {
-		kinds = append(kinds, kind.Name)
-	}
+	kinds := lists.Map(project.Kinds, func(k project.Kind) string { return k.Name })
 	return &cobra.Command{
 		Use:       "schema",
 		ValidArgs: kinds,

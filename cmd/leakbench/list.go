@@ -48,18 +48,12 @@ func (it *item) cells() []string {
 	return slices.DeleteFunc(row, func(cell string) bool { return cell == "" })
 }
 
-// shown are what can be listed, and with what; mutants adds those of the self-test.
-var shown = []struct {
-	name  string
-	items func(mutants bool) ([]item, error)
-}{{"scenarios", scenarioItems}, {"hosts", hostItems}, {"faults", faultItems}, {"laws", lawItems}, {"kinds", kindItems}}
+var listed = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
 
-var listed = func() (names []string) {
-	for _, s := range shown {
-		names = append(names, s.name)
-	}
-	return names
-}()
+// itemsOf are the rows of what is listed; mutants adds those of the self-test.
+var itemsOf = map[string]func(mutants bool) ([]item, error){
+	"scenarios": scenarioItems, "hosts": hostItems, "faults": faultItems, "laws": lawItems, "kinds": kindItems,
+}
 
 func (a *app) listCommand() *cobra.Command {
 	var mutants bool
@@ -85,7 +79,7 @@ func (a *app) list(what []string, titles, mutants bool) error {
 			return err
 		}
 		var err error
-		if all[w], err = shown[slices.Index(listed, w)].items(mutants); err != nil {
+		if all[w], err = itemsOf[w](mutants); err != nil {
 			return err
 		}
 	}
@@ -144,10 +138,10 @@ func hostItems(mutants bool) (items []item, err error) {
 	return items, nil
 }
 
-func faultItems(bool) (items []item, err error) {
-	for _, d := range fakeserver.Moments {
-		items = append(items, item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}})
-	}
+func faultItems(bool) ([]item, error) {
+	items := lists.Map(fakeserver.Moments, func(d fakeserver.Doc) item {
+		return item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}}
+	})
 	for _, d := range fakeserver.Actions {
 		items = append(items, item{Name: "do: " + d.Name, Text: d.Text, More: []string{"on: " + strings.Join(d.With, " ")}})
 		for _, way := range d.As {

@@ -21,6 +21,7 @@ import (
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/observe/keeper"
 	"github.com/leakbench/leakbench/internal/play"
@@ -61,11 +62,6 @@ type app struct {
 }
 
 // execute runs the command line and returns the exit code.
-func execute(args []string, out, errOut io.Writer) int {
-	a := &app{out: out, err: errOut}
-	return a.execute(a.root(), args)
-}
-
 func (a *app) execute(root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	if err := a.orPanicked(bug.Catch(root.Execute)); err != nil {
@@ -164,10 +160,7 @@ func ofSubcommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
+	names := lists.Map(cmd.Commands(), (*cobra.Command).Name)
 	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()) + " " + args[0])
 	return usage(fmt.Errorf("unknown command %q", asked), cmp.Or(text.DidYouMean(args[0], names), cmd.CommandPath()+" --help"))
 }

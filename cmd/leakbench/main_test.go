@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,4 +198,10 @@ func leftIn(work string) string {
 		}
 	}
 	return ""
+}
+
+// execute is (*app).execute for a test of its own.
+func execute(args []string, out, errOut io.Writer) int {
+	a := &app{out: out, err: errOut}
+	return a.execute(a.root(), args)
 }

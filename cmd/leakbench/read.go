@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/law"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
@@ -148,14 +149,9 @@ func (a *app) explainCommand() *cobra.Command {
 }
 
 func explainable() []string {
-	names := law.EveryID()
-	for _, k := range law.Kinds() {
-		names = append(names, k.ID)
-	}
-	for _, d := range law.Doubts() {
-		names = append(names, string(d.Code))
-	}
-	return names
+	kinds := lists.Map(law.Kinds(), func(k law.Kind) string { return k.ID })
+	doubts := lists.Map(law.Doubts(), func(d law.Doubt) string { return string(d.Code) })
+	return slices.Concat(law.EveryID(), kinds, doubts)
 }
 
 func (a *app) openCommand() *cobra.Command {

@@ -18,13 +18,8 @@ import (
 func (a *app) runsCommand() *cobra.Command {
 	var out, older string
 	cmd := &cobra.Command{
-		Use: "runs",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return ofSubcommands(cmd, args)
-			}
-			return nil
-		},
+		Use:  "runs",
+		Args: ofSubcommands,
 		RunE: func(*cobra.Command, []string) error { return a.runs(out) },
 	}
 	cmd.PersistentFlags().StringVarP(&out, "out", "o", ".leakbench", "folder of the runs")

@@ -79,9 +79,18 @@ func (c *connected) Close() error {
 
 // Call calls a tool.
 func (c *connected) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
+	return Call(ctx, c.Client, tool, args)
+}
+
+// List asks for a list. What it has are names.
+func (c *connected) List(ctx context.Context, what string) (names []string, err error) {
+	return List(ctx, c.Client, what)
+}
+
+// Call calls a tool of a client's server.
+func Call(ctx context.Context, c *client.Client, tool string, args map[string]any) (string, error) {
 	req := mcp.CallToolRequest{}
-	req.Params.Name = tool
-	req.Params.Arguments = args
+	req.Params.Name, req.Params.Arguments = tool, args
 	result, err := c.CallTool(ctx, req)
 	if err != nil {
 		return "", err
@@ -95,8 +104,8 @@ func (c *connected) Call(ctx context.Context, tool string, args map[string]any) 
 	return driver.ToolText(all, result.IsError)
 }
 
-// List asks for a list. What it has are names.
-func (c *connected) List(ctx context.Context, what string) (names []string, err error) {
+// List asks a client's server for a list.
+func List(ctx context.Context, c *client.Client, what string) (names []string, err error) {
 	switch what {
 	case driver.ListTools:
 		all, err := c.ListTools(ctx, mcp.ListToolsRequest{})

@@ -36,7 +36,7 @@ func TestTexts(t *testing.T) {
 func TestTheWordsOfTexts(t *testing.T) {
 	t.Parallel()
 	severities := []record.Severity{"", record.SeverityError, record.SeverityWarning}
-	causes := append(record.Causes(), "", record.Cause(record.OpCall))
+	causes := append([]record.Cause{"", record.Cause(record.OpCall)}, allCauses...)
 	for _, l := range append(All(), Servers()...) {
 		assert.Contains(t, severities, l.Severity, l.ID)
 		assert.Contains(t, []Subject{"", Left, Harmed, Unreaped, Faulty}, l.Shows, l.ID)

@@ -25,6 +25,3 @@ const (
 	ServerCommand Remedy = "a command of a server"
 	WholeCommand  Remedy = "the whole command of the host"
 )
-
-// Remedies are all of them.
-var Remedies = []Remedy{OtherFolder, NoLink, OtherCorpus, NewRecord, OtherRecord, RunsFolder, HostCommand, ServerCommand, WholeCommand}

@@ -81,18 +81,6 @@ const (
 	CauseLauncherGone     Cause = "launcher gone"
 )
 
-// Causes are all that have no part of the run in them.
-func Causes() []Cause {
-	return []Cause{
-		CauseSessionUnknown, CauseSessionOpen, CauseSessionClosed, CauseSessionForgotten, CauseCloseFailed, CauseOpenFailed,
-		CauseCallCancelled, CauseCallTimedOut, CauseJobDone, CauseReconnect, CauseReload, CauseSideBySide, CauseNoFault,
-		CauseHostKilled, CauseHostAsked, CauseHostEnded, CauseHostAtWork, CauseHostEnding, CauseAfterHost, CauseSessionInUse,
-		CauseSessionAtWork, CauseAtCheckpoint, CausePerCycle, CauseHost, CauseServer, CausePerSession, CausePerMinute, CausePerRequest,
-		CauseNoWord, CauseTooEarly, CauseHeldByEnded, CauseHeldByPrevious,
-		CauseIdle, CauseBeforeInitialize, CauseLauncherGone, CauseWatched,
-	}
-}
-
 // CauseOfFault is a fault that explains a breach.
 func CauseOfFault(f *Fault) Cause {
 	if f.On == OnOrder || f.On == "" {

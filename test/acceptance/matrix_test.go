@@ -18,16 +18,16 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
+	"github.com/leakbench/leakbench/test/matrix"
 )
 
-// TestMatrix plays each cell of the catalogue's matrix, but for the column of the published client. The first tier plays each scenario
+// TestMatrix plays each cell of the matrix, but for the column of the published client. The first tier plays each scenario
 // once, and each host in every fifth one.
 func TestMatrix(t *testing.T) {
-	columns := slices.DeleteFunc(slices.Clone(catalogue.Columns), func(name string) bool { return name == "mcp-go" })
+	columns := slices.DeleteFunc(slices.Clone(matrix.Columns), func(name string) bool { return name == "mcp-go" })
 	whole := tier.Plays(tier.Matrix)
 	testColumns(t, short, func(row int, name string) bool { return whole || columns[(row+1)%len(columns)] == name }, columns...)
 }
@@ -44,7 +44,7 @@ func testColumns(t *testing.T, long time.Duration, wanted func(row int, host str
 	t.Helper()
 	t.Parallel()
 	var rows []string
-	for i, row := range catalogue.Matrix {
+	for i, row := range matrix.Rows {
 		rows = append(rows, row.Scenario)
 		for _, name := range hosts {
 			if !wanted(i, name) {
@@ -52,9 +52,9 @@ func testColumns(t *testing.T, long time.Duration, wanted func(row int, host str
 			}
 			t.Run(row.Scenario+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				want, known := catalogue.Breaks(row.Scenario, name)
+				want, known := matrix.Breaks(row.Scenario, name)
 				require.True(t, known)
-				if want == catalogue.Unplayable {
+				if want == matrix.Unplayable {
 					assertUnplayable(t, row.Scenario, name)
 					return
 				}
@@ -105,7 +105,7 @@ func assertUnplayable(t *testing.T, scenario, name string) {
 	not := (*fit.NotApplicable)(nil)
 	require.ErrorAs(t, err, &not)
 	if assert.NotEmpty(t, not.Why) {
-		tier.Played(t, name, scenario, catalogue.Unplayable)
+		tier.Played(t, name, scenario, matrix.Unplayable)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/tier"
+	"github.com/leakbench/leakbench/test/matrix"
 )
 
 // reconnects are the scenarios in which a session is called before it is opened anew.
@@ -27,7 +28,7 @@ func TestReconnectingHosts(t *testing.T) {
 			}
 			t.Run(h.Name+"/"+scenario, func(t *testing.T) {
 				t.Parallel()
-				want, _ := catalogue.Breaks(scenario, h.Like)
+				want, _ := matrix.Breaks(scenario, h.Like)
 				if len(h.Shows) > 0 {
 					want = h.Shows[0].Law
 				}

@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/scenarios"
+	"github.com/leakbench/leakbench/test/matrix"
 )
 
 var update = flag.Bool("update", false, "write the generated pages anew")
@@ -129,10 +130,10 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 		scenario := m[1]
 		seen[scenario] = true
 		cells := strings.Split(m[2], "|")
-		require.Len(t, cells, len(catalogue.Columns), "the track record's table, %s: it has the columns %v", scenario, catalogue.Columns)
-		for i, name := range catalogue.Columns {
-			want, known := catalogue.Breaks(scenario, name)
-			assert.True(t, known, "the catalogue's matrix lacks %s", scenario)
+		require.Len(t, cells, len(matrix.Columns), "the track record's table, %s: it has the columns %v", scenario, matrix.Columns)
+		for i, name := range matrix.Columns {
+			want, known := matrix.Breaks(scenario, name)
+			assert.True(t, known, "the matrix lacks %s", scenario)
 			if want == "" {
 				want = "clean"
 			}
@@ -146,7 +147,7 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 		if s.Name == "go-sdk" {
 			continue // its cells are in hosts/expected.yaml, with those of the other SDKs
 		}
-		assert.True(t, slices.Contains(catalogue.Columns, s.Name), "the track record's table lacks %s", s.Name)
+		assert.True(t, slices.Contains(matrix.Columns, s.Name), "the track record's table lacks %s", s.Name)
 	}
 }
 

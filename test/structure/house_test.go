@@ -32,6 +32,7 @@ const (
 
 // forTests are packages that only tests use.
 var forTests = map[string]string{
+	"test/matrix":                  "which laws the reference hosts break",
 	"test/corpus":                  "runs that the judge is held to",
 	"test/judge2":                  "a second opinion on what is left",
 	"internal/reexec/reexectest":   "what tests of packages that play runs have in common",
@@ -311,7 +312,7 @@ var parsed struct {
 func TestPlayKnowsNoFlags(t *testing.T) {
 	t.Parallel()
 	exceptions := map[string]string{
-		"internal/play/doctor":  "it names flags of other programs, and those of the fake server that it starts",
+		"internal/play/doctor": "it names flags of other programs, and those of the fake server that it starts",
 	}
 	for _, f := range parseAll(t) {
 		dir := filepath.ToSlash(filepath.Dir(f.path))

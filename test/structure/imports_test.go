@@ -228,7 +228,7 @@ var house = []struct {
 	{
 		pkg: "internal/subject/gateway",
 		why: "the clients before a gateway know no more of the bench than a host does",
-		may: []string{"driver", "fakeserver/birth", "internal/lists", "internal/subject"},
+		may: []string{"driver", "fakeserver/birth", "hosts/mcpgo", "internal/lists", "internal/subject"},
 	},
 	{
 		pkg: "internal/subject/oneshot",
@@ -239,7 +239,7 @@ var house = []struct {
 		pkg: "internal/subject/refhost",
 		why: "a reference host is a program under test: it must not know the bench",
 		may: []string{
-			"driver", "internal/await", "internal/duration", "internal/lists", "internal/subject/catalogue",
+			"driver", "hosts/mcpgo", "internal/await", "internal/duration", "internal/lists", "internal/subject/catalogue",
 			"internal/winjob",
 		},
 	},
@@ -562,7 +562,7 @@ var house = []struct {
 	{
 		pkg:  "internal/play/explore/shrink",
 		why:  "it makes scenarios smaller, and does not know what for",
-		may:  []string{"fakeserver", "internal/record", "scenarios"},
+		may:  []string{"fakeserver", "internal/lists", "internal/record", "scenarios"},
 		deny: []string{"os", "os/exec", "net"},
 	},
 	{
@@ -580,7 +580,7 @@ var house = []struct {
 		pkg: "internal/play/doctor",
 		why: "it tries what a run needs, a whole run and the laws included",
 		may: []string{
-			"internal/bug", "internal/duration", "internal/judge/verdict", "internal/law", "internal/lines",
+			"internal/bug", "internal/duration", "internal/judge/verdict", "internal/law", "internal/lines", "internal/lists",
 			"internal/observe/keeper", "internal/observe/ledger", "internal/observe/socket", "internal/play",
 			"internal/proc", "internal/record", "internal/subject", "internal/subject/catalogue",
 			"internal/subject/hostfile", "internal/text", "scenarios",
@@ -641,6 +641,10 @@ var house = []struct {
 		pkg: "test/judge2",
 		why: "a second opinion shares no witness with the first",
 		may: []string{"internal/record", "scenarios"},
+	},
+	{
+		pkg: "test/matrix",
+		why: "it is a table: who is in it says nothing of how they are played",
 	},
 	{
 		pkg:  "test/corpus",

@@ -66,7 +66,5 @@ func (r *run) countUnanswered(s record.Step, err error) {
 
 // hasGivenUp says that the host is asked nothing more: what is there is looked at, and the host is stopped.
 func (r *run) hasGivenUp() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.unanswered >= maxUnanswered
+	return under(r, func() bool { return r.unanswered >= maxUnanswered })
 }

@@ -63,9 +63,7 @@ func (r *run) untilUp(ctx context.Context, step record.Step) (context.Context, c
 }
 
 func (r *run) setBare(step record.Step, is bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.bare[step.Session+" "+step.Label] = is
+	r.locked(func() { r.bare[step.Session+" "+step.Label] = is })
 }
 
 // neverOpened says that a session could not be opened: its server need not be waited for.
@@ -155,9 +153,7 @@ const takenMoment = 2 * time.Second
 
 // anyWorks says that a client of this run has taken an answer.
 func (r *run) anyWorks() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.lives.Servers(), working)
+	return under(r, func() bool { return slices.ContainsFunc(r.lives.Servers(), working) })
 }
 
 func established(s *history.Server) bool { return s.Established != history.Never }
@@ -184,8 +180,5 @@ func (r *run) awaitNotice(ctx context.Context) error {
 	err := r.wait(limited, func(l *history.History) bool { return r.host.end || l.Unnoticed() == nil })
 	r.noRelaunch = err != nil
 	r.end(step, begun, err)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return context.Cause(ctx)
 }

@@ -36,9 +36,7 @@ func (r *run) attach(ctx context.Context) error {
 		return fmt.Errorf("failed to watch process %d: %w", pid, err)
 	}
 	h := &hostLife{id: row.Identity}
-	r.mu.Lock()
-	r.host = h
-	r.mu.Unlock()
+	r.locked(func() { r.host = h })
 	row.Args = redact.Args(row.Args)
 	r.Emit(record.Event{Kind: record.HostStarted, Process: &row})
 	if r.Caller.Stdin == nil {
@@ -51,15 +49,8 @@ func (r *run) attach(ctx context.Context) error {
 
 // closeAll ends what a caller has open, in order, and looks at what is left of it.
 func (r *run) closeAll(ctx context.Context, checkpoint string) error {
-	r.mu.Lock()
-	labels := map[string]string{}
-	for name, s := range r.sessions {
-		if s.state == record.SessionOpen {
-			labels[name] = s.label
-		}
-	}
-	r.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
+	open := r.sessionsThat(func(s *session) bool { return s.state == record.SessionOpen })
+	for _, name := range slices.Sorted(maps.Keys(open)) {
 		if err := r.drive(ctx, scenarios.Step{Op: record.OpClose, Session: name}); err != nil {
 			return err
 		}

@@ -162,11 +162,7 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 	}
 }
 
-func (r *run) newsChan() chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.news
-}
+func (r *run) newsChan() chan struct{} { return under(r, func() chan struct{} { return r.news }) }
 
 // look takes a census and holds it against the ledger and the wants. The
 // second state leaves out what an earlier checkpoint has waited for.

@@ -31,9 +31,7 @@ func (r *run) startGateway(ctx context.Context, p subject.Prepared, lines *obser
 		return err
 	}
 	h := r.current()
-	r.mu.Lock()
-	h.clients, h.driver = clients, d
-	r.mu.Unlock()
+	r.locked(func() { h.clients, h.driver = clients, d })
 	limited, cancel := context.WithTimeoutCause(ctx, clientsStart, errTooSlow)
 	defer cancel()
 	hello, err := d.Hello(limited)

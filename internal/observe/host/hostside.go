@@ -129,9 +129,7 @@ func (r *run) launchHost(ctx context.Context, p subject.Prepared) (*keeper.Host,
 		env = append(os.Environ(), p.Env...)
 	}
 	h := &hostLife{}
-	r.mu.Lock()
-	r.host = h
-	r.mu.Unlock()
+	r.locked(func() { r.host = h })
 	started, err := r.Keeper.StartHost(ctx, keeper.HostParams{
 		Argv: p.Argv, Env: env, Dir: p.Workdir, Stderr: filepath.Join(r.Dir, observe.HostLog),
 		Bystander: keeper.CanStandBy, Files: r.files(), Place: r.Scenario.Place,
@@ -210,18 +208,16 @@ func (r *run) allLabels(l *history.History, is func(*history.Server) bool) bool 
 
 // hasLaunched says that the host's present life has launched a server.
 func (r *run) hasLaunched() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.lives.Servers(), func(s *history.Server) bool { return s.Life == len(r.lives.Hosts()) })
+	return under(r, func() bool {
+		return slices.ContainsFunc(r.lives.Servers(), func(s *history.Server) bool { return s.Life == len(r.lives.Hosts()) })
+	})
 }
 
 // greet waits for the driver's hello.
 func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser) error {
 	d := subject.Connect(stdout, stdin)
 	h := r.current()
-	r.mu.Lock()
-	h.driver = d
-	r.mu.Unlock()
+	r.locked(func() { h.driver = d })
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no hello within %v", r.Start))
 	defer cancel()
 	hello, err := d.Hello(ctx)
@@ -281,11 +277,7 @@ func (r *run) onExit(e keeper.Exited) {
 }
 
 // gone says that the host was reaped.
-func (r *run) gone() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.host.end
-}
+func (r *run) gone() bool { return under(r, func() bool { return r.host.end }) }
 
 // noSignals says that this system is Windows, where only CTRL_C asks.
 const noSignals = proc.Asks != "SIGTERM"
@@ -405,10 +397,7 @@ func (r *run) askStop(ctx context.Context) error {
 	if err == nil && !resp.OK {
 		return errors.New(resp.Error)
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return context.Cause(ctx)
 }
 
 // lastWords says how a host that did not come up ended, where it did, and the end of what it wrote to stderr.

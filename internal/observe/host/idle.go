@@ -16,11 +16,7 @@ import (
 var errCutOff = errors.New("the host's servers can't reach the ledger")
 
 // cutOff says that a server could not reach the ledger, and none could.
-func (r *run) cutOff() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return isCutOff(r.lives)
-}
+func (r *run) cutOff() bool { return under(r, func() bool { return isCutOff(r.lives) }) }
 
 func isCutOff(l *history.History) bool {
 	noAccess := func(e *record.Event) bool { return e.Doubt.Code == record.DoubtLedgerNoAccess }

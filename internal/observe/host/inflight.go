@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/observe/patience"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -43,7 +43,11 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 		answers <- answer{resp, err}
 		stopWaiting()
 	})()
-	if err := cmp.Or(r.wait(waiting, inServer), pass(waiting, s.CancelAfter.D())); err != nil {
+	err = r.wait(waiting, inServer)
+	if err == nil && s.CancelAfter > 0 {
+		err = patience.UntilChange(waiting, nil, s.CancelAfter.D())
+	}
+	if err != nil {
 		step.Uncut = true
 	} else if err := sendCancel(limited, h, pending.ID, s.Twice); err != nil {
 		return err, r.fatal(ctx, h, err)
@@ -51,19 +55,6 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	step.Cancelled = !step.Uncut
 	a := <-answers // it comes when limited ends, at the latest
 	return answered(a.resp, a.err), r.fatal(ctx, h, forSession(s.Session, a.err))
-}
-
-// pass lets time pass for a scenario that is about it. It fails where the context ends first.
-func pass(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return nil
-	}
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // sendCancel sends a cancel, or two before the first one is answered. That a host finds nothing to cancel any more is no error.
@@ -119,10 +110,7 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 		})
 	})
 	r.end(step, begun, err)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return context.Cause(ctx)
 }
 
 // lanesKey is where the context of a lane has the ends of the lanes beside it, and of those beside what is around it.

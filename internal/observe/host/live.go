@@ -49,11 +49,7 @@ func (l *Live) Keeper() int { return l.r.Keeper.Hello.PID }
 func (l *Live) Alive() int { return len(l.r.alive()) }
 
 // Launched is how many servers were launched.
-func (l *Live) Launched() int {
-	l.r.mu.Lock()
-	defer l.r.mu.Unlock()
-	return len(l.r.lives.Servers())
-}
+func (l *Live) Launched() int { return under(l.r, func() int { return len(l.r.lives.Servers()) }) }
 
 // Checkpoint waits until as many servers of each label are alive as live says, the newest ones, and reports whether
 // that came true within the settle time.

@@ -37,25 +37,13 @@ func (h *hostLife) hangUp() error {
 }
 
 // current is the latest life of the host.
-func (r *run) current() *hostLife {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.host
-}
+func (r *run) current() *hostLife { return under(r, func() *hostLife { return r.host }) }
 
 // ended says that a life of the host is over.
-func (r *run) ended(h *hostLife) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return h.end
-}
+func (r *run) ended(h *hostLife) bool { return under(r, func() bool { return h.end }) }
 
 // livesSoFar counts those that have begun.
-func (r *run) livesSoFar() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.lives.Hosts())
-}
+func (r *run) livesSoFar() int { return under(r, func() int { return len(r.lives.Hosts()) }) }
 
 // isCommand says that the host's sessions are not known to the bench.
 func (r *run) isCommand() bool { return r.Host.Kind == record.KindCommand }
@@ -76,9 +64,7 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 		return err
 	}
 	r.noRelaunch = false
-	r.mu.Lock()
-	clear(r.unreplaced)
-	r.mu.Unlock()
+	r.locked(func() { clear(r.unreplaced) })
 	step, begun := r.begin(record.Step{Op: record.OpStart, Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
 	err = r.startHost(ctx)
 	r.end(step, begun, err)
@@ -101,17 +87,22 @@ func (r *run) endFor(ctx context.Context, s scenarios.Step) error {
 
 // endSessions writes down that a life of the host has ended with all its sessions.
 func (r *run) endSessions() {
+	for name, label := range r.sessionsThat(func(s *session) bool { return s.state != record.SessionEnded }) {
+		r.session(name, label, record.SessionEnded, true, record.WhyHostEnded)
+	}
+}
+
+// sessionsThat are so, each with its label.
+func (r *run) sessionsThat(are func(*session) bool) map[string]string {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	labels := map[string]string{}
 	for name, s := range r.sessions {
-		if s.state != record.SessionEnded {
+		if are(s) {
 			labels[name] = s.label
 		}
 	}
-	r.mu.Unlock()
-	for name, label := range labels {
-		r.session(name, label, record.SessionEnded, true, record.WhyHostEnded)
-	}
+	return labels
 }
 
 // restarts says that a step, or one inside it, starts the host anew.

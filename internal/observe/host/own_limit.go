@@ -66,14 +66,8 @@ func (r *run) ownLimit(ctx context.Context, req driver.Request, s scenarios.Step
 }
 
 // occupy has nothing more asked for a session: a request of it will not end.
-func (r *run) occupy(session string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.occupied[session] = true
-}
+func (r *run) occupy(session string) { r.locked(func() { r.occupied[session] = true }) }
 
 func (r *run) isOccupied(session string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.occupied[session]
+	return under(r, func() bool { return r.occupied[session] })
 }

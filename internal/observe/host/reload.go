@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -47,14 +48,6 @@ func (r *run) moved(session string, before []history.Server) bool {
 }
 
 func (r *run) openSessions(label string) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var names []string
-	for name, s := range r.sessions {
-		if s.label == label && s.state == record.SessionOpen {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	open := r.sessionsThat(func(s *session) bool { return s.label == label && s.state == record.SessionOpen })
+	return slices.Sorted(maps.Keys(open))
 }

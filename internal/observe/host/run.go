@@ -354,6 +354,13 @@ func (r *run) locked(do func()) {
 	do()
 }
 
+// under is what get says, likewise.
+func under[T any](r *run, get func() T) T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return get()
+}
+
 // wait blocks until ok, which is called under the lock, holds.
 func (r *run) wait(ctx context.Context, ok func(*history.History) bool) error {
 	for {

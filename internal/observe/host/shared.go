@@ -27,9 +27,7 @@ func (r *run) askAgain(ctx context.Context, req driver.Request, s scenarios.Step
 	defer cancel()
 	for failed != nil && r.meetsBroken(step.Label) && !errors.Is(failed, errNoAnswer) {
 		if patience.UntilChange(limited, r.newsChan(), againPause) != nil {
-			r.mu.Lock()
-			r.unreplaced[step.Label] = true
-			r.mu.Unlock()
+			r.locked(func() { r.unreplaced[step.Label] = true })
 			break
 		}
 		if failed, fatal = r.do(ctx, req, step.Limit); fatal != nil {

@@ -102,7 +102,5 @@ func (r *run) left() keeper.Left {
 
 // wasBelow says that a census of the keeper's has seen the process, or the ledger.
 func (r *run) wasBelow(id record.Identity) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.lives.Knows(id)
+	return under(r, func() bool { return r.lives.Knows(id) })
 }

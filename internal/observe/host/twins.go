@@ -62,9 +62,7 @@ func (r *run) startTwins(ctx context.Context) {
 				label, err)
 			continue
 		}
-		r.mu.Lock()
-		r.twins[twin.Identity] = label
-		r.mu.Unlock()
+		r.locked(func() { r.twins[twin.Identity] = label })
 		twin.Args = redact.Args(twin.Args)
 		r.Emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: label, Process: &twin})
 	}
@@ -90,10 +88,7 @@ func (r *run) recycle(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Defining: s.Defining}
 	step, begun := r.begin(step), time.Now()
 	r.end(step, begun, r.recycleLast(ctx, s.Session))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return context.Cause(ctx)
 }
 
 func (r *run) recycleLast(ctx context.Context, session string) error {
@@ -115,9 +110,7 @@ func (r *run) recycleLast(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.twins[row.Identity] = last.ID
-	r.mu.Unlock()
+	r.locked(func() { r.twins[row.Identity] = last.ID })
 	r.Emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsRecycled, Server: last.ID, Process: &row})
 	return nil
 }
@@ -125,9 +118,7 @@ func (r *run) recycleLast(ctx context.Context, session string) error {
 // bystanderEnded writes down that somebody ended a process that is none of the host's, and whose end the keeper was to be.
 func (r *run) bystanderEnded(e keeper.Exited) {
 	ended := record.Event{Kind: record.BystanderSeen, Process: &e.Process, Exit: &e.Exit}
-	r.mu.Lock()
-	ended.Server = r.twins[e.Identity]
-	r.mu.Unlock()
+	r.locked(func() { ended.Server = r.twins[e.Identity] })
 	switch {
 	case e.Twin:
 		ended.Text = record.StandsAsTwin

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/observe/patience"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/text"
@@ -126,7 +127,7 @@ func (x *exam) greet(ctx context.Context) error {
 		x.noteCall(result, err)
 	}
 	// What ends by itself now was not ended by what the bench does next.
-	if gone, err := x.goneWithin(ctx, quietFor); gone || err != nil {
+	if err := patience.UntilChange(ctx, x.gone, quietFor); err != nil || x.exited() {
 		return cmp.Or(err, errOver)
 	}
 	x.awaitReaping(ctx)
@@ -144,7 +145,7 @@ func isRefusal(err error) bool { return errors.As(err, new(*refusal)) }
 // goneAtStart ends a check whose server has not answered its handshake: one that has exited could not be tested, and why it did is in
 // its stderr. One that is there and does not answer is for the judge.
 func (x *exam) goneAtStart(ctx context.Context) error {
-	if _, err := x.goneWithin(ctx, lastWords); err != nil {
+	if err := patience.UntilChange(ctx, x.gone, lastWords); err != nil {
 		return err
 	}
 	if !x.exited() {
@@ -165,20 +166,7 @@ func (x *exam) goneAtStart(ctx context.Context) error {
 
 // failed ends a check whose server stopped answering: the judge says what that means.
 func (x *exam) failed(ctx context.Context) error {
-	_, err := x.goneWithin(ctx, lastWords)
-	return cmp.Or(err, errOver)
-}
-
-// goneWithin waits for the server's end, for some time.
-func (x *exam) goneWithin(ctx context.Context, d time.Duration) (gone bool, err error) {
-	select {
-	case <-x.gone:
-		return true, nil
-	case <-time.After(d):
-		return false, nil
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
+	return cmp.Or(patience.UntilChange(ctx, x.gone, lastWords), errOver)
 }
 
 func (x *exam) call() map[string]any {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/patience"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -204,13 +205,12 @@ func (x *exam) playShell(ctx context.Context) error {
 	if err := x.term(ctx, record.DetailShell, x.host); err != nil {
 		return err
 	}
-	select {
-	case <-x.gone:
-	case <-time.After(x.Grace):
+	if err := patience.UntilChange(ctx, x.gone, x.Grace); err != nil {
+		return err
+	}
+	if !x.exited() {
 		x.Doubt(record.DoubtNoCancel, "the shell in front of the server did not exit on SIGTERM")
 		return errOver
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 	x.tryPing(ctx)
 	x.closeStdin()
@@ -221,14 +221,11 @@ func (x *exam) playShell(ctx context.Context) error {
 // playIdle asks nothing for a while, and then whether the server still answers.
 func (x *exam) playIdle(ctx context.Context) error {
 	err := x.step(record.Step{Op: record.OpIdle, Limit: record.Duration(x.Idle)}, func() (string, error) {
-		select {
-		case <-x.gone:
-			return "", errors.New("it exited")
-		case <-time.After(x.Idle):
-			return "", nil
-		case <-ctx.Done():
-			return "", context.Cause(ctx)
+		err := patience.UntilChange(ctx, x.gone, x.Idle)
+		if err == nil && x.exited() {
+			err = errors.New("it exited")
 		}
+		return "", err
 	})
 	if err != nil {
 		if ctx.Err() != nil {

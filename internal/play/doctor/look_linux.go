@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -63,11 +64,7 @@ func unseenOf(pid int) []string {
 	if err != nil {
 		return []string{plain(err.Error())}
 	}
-	var all []string
-	for _, what := range proc.Examine([]record.Identity{id})[0].Unseen {
-		all = append(all, plain(what))
-	}
-	return all
+	return lists.Map(proc.Examine([]record.Identity{id})[0].Unseen, plain)
 }
 
 // stranger finds a process of another user that is not a kernel thread: those

@@ -31,26 +31,3 @@ func TestTheTable(t *testing.T) {
 	_, ok := catalogue.Named("nobody")
 	assert.False(t, ok)
 }
-
-func TestMatrix(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, row := range catalogue.Matrix {
-		assert.False(t, seen[row.Scenario], row.Scenario)
-		seen[row.Scenario] = true
-		laws, known := catalogue.Breaks(row.Scenario, catalogue.Healthy)
-		assert.True(t, known)
-		assert.Empty(t, laws)
-	}
-	for _, column := range catalogue.Columns {
-		_, ok := catalogue.Named(column)
-		assert.True(t, ok, column)
-	}
-	laws, known := catalogue.Breaks("lock", "orphan-set")
-	assert.True(t, known)
-	assert.Equal(t, "L10", laws)
-	for _, unknown := range [][2]string{{"lock", "go-sdk"}, {"nowhere", "exact"}} {
-		_, known := catalogue.Breaks(unknown[0], unknown[1])
-		assert.False(t, known)
-	}
-}

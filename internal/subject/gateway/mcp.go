@@ -8,8 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/fakeserver/birth"
+	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/subject"
 )
 
@@ -64,19 +64,7 @@ func (p params) transport(w *wire) (transport.Interface, error) {
 
 // Call calls a tool.
 func (c *mcpClient) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
-	req := mcp.CallToolRequest{}
-	req.Params.Name, req.Params.Arguments = tool, args
-	result, err := c.CallTool(ctx, req)
-	if err != nil {
-		return "", err
-	}
-	var all []string
-	for _, content := range result.Content {
-		if t, ok := mcp.AsTextContent(content); ok {
-			all = append(all, t.Text)
-		}
-	}
-	return driver.ToolText(all, result.IsError)
+	return mcpgo.Call(ctx, c.Client, tool, args)
 }
 
 // Close is the client's own, DELETE of the session included; its time limit is the client's own, too.

@@ -75,12 +75,7 @@ func inModule() bool {
 }
 
 // Languages are those that a driver can be written in.
-func Languages() (names []string) {
-	for _, l := range languages {
-		names = append(names, l.name)
-	}
-	return names
-}
+func Languages() []string { return lists.Map(languages, func(l language) string { return l.name }) }
 
 // Driver returns the files of a driver in a language, the user's own first, and the commands that play a run with it once
 // they are in a folder.

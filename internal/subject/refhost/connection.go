@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/duration"
 )
 
@@ -90,23 +91,11 @@ func withLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 func (c *connection) call(ctx context.Context, tool string, args map[string]any) (text json.RawMessage, err error) {
 	ctx, cancel := withLimit(ctx)
 	defer cancel()
-	var result *mcp.CallToolResult
+	var joined string
 	err = until(ctx, func() (err error) {
-		req := mcp.CallToolRequest{}
-		req.Params.Name, req.Params.Arguments = tool, args
-		result, err = c.client.CallTool(ctx, req)
+		joined, err = mcpgo.Call(ctx, c.client, tool, args)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, content := range result.Content {
-		if t, ok := mcp.AsTextContent(content); ok {
-			all = append(all, t.Text)
-		}
-	}
-	joined, err := driver.ToolText(all, result.IsError)
 	if err != nil {
 		return nil, err
 	}

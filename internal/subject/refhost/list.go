@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
@@ -27,7 +26,7 @@ func (c *connection) list(ctx context.Context, what string) (names []string, err
 	defer cancel()
 	answers := make(chan []string, 1) // one that comes too late is not waited for
 	err = until(ctx, func() error {
-		all, err := c.ask(ctx, what)
+		all, err := mcpgo.List(ctx, c.client, what)
 		answers <- all
 		return err
 	})
@@ -35,36 +34,6 @@ func (c *connection) list(ctx context.Context, what string) (names []string, err
 		return nil, err
 	}
 	return <-answers, nil
-}
-
-func (c *connection) ask(ctx context.Context, what string) (names []string, err error) {
-	switch what {
-	case driver.ListTools:
-		all, err := c.client.ListTools(ctx, mcp.ListToolsRequest{})
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range all.Tools {
-			names = append(names, t.Name)
-		}
-	case driver.ListResources:
-		all, err := c.client.ListResources(ctx, mcp.ListResourcesRequest{})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range all.Resources {
-			names = append(names, r.Name)
-		}
-	case driver.ListPrompts:
-		all, err := c.client.ListPrompts(ctx, mcp.ListPromptsRequest{})
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range all.Prompts {
-			names = append(names, p.Name)
-		}
-	}
-	return names, nil
 }
 
 // listAtConnect is a mutant's: a host that offers its caller the tools of a server needs their list before the session is of use. Where

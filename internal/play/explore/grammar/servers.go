@@ -68,11 +68,16 @@ func (m *maker) addWanted(s *server) {
 const onOrder = "order"
 
 // Pairs are the faults that the grammar makes, each with its moment.
-func Pairs() (all []Pair) {
+func Pairs() []Pair { return pairs(func(p Pair) bool { return Never(p) == "" }) }
+
+// Left are the faults that the grammar leaves out.
+func Left() []Pair { return pairs(func(p Pair) bool { return Never(p) != "" }) }
+
+func pairs(are func(Pair) bool) (all []Pair) {
 	for _, moment := range fakeserver.Moments {
 		for _, do := range moment.With {
-			if Never(Pair{moment.Name, do}) == "" {
-				all = append(all, Pair{moment.Name, do})
+			if p := (Pair{moment.Name, do}); are(p) {
+				all = append(all, p)
 			}
 		}
 	}
@@ -251,16 +256,4 @@ func (s *server) steady() bool {
 // stubborn says that it does not end as soon as it is told to.
 func (s *server) stubborn() bool {
 	return slices.ContainsFunc(s.Script.Faults, func(f fakeserver.Fault) bool { return !slices.Contains(early, f.On) })
-}
-
-// Left are the faults that the grammar leaves out.
-func Left() (all []Pair) {
-	for _, moment := range fakeserver.Moments {
-		for _, do := range moment.With {
-			if p := (Pair{moment.Name, do}); Never(p) != "" {
-				all = append(all, p)
-			}
-		}
-	}
-	return all
 }

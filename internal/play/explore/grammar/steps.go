@@ -93,7 +93,7 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 	if !m.byItself() && len(labelsIn(steps)) == 0 {
 		steps = append(steps, m.begin()...)
 	}
-	if m.chance(30) || m.Want.State == InCall && isEnd(m.Want.Op) {
+	if m.chance(30) || m.Want.State == InCall && m.Want.Op.EndsHost() {
 		var more []scenarios.Step
 		more, over = m.endBeside()
 		steps = append(steps, more...)
@@ -132,10 +132,6 @@ func (m *maker) calmly() (steps []scenarios.Step) {
 	return append(steps, m.checkpointMove()...)
 }
 
-func isEnd(op record.Op) bool {
-	return op == record.OpStop || op == record.OpTerm || op == record.OpKill
-}
-
 // wanted is how much more often than others a move is made that the scenario is to try.
 const wanted = 60
 
@@ -161,7 +157,7 @@ func (m *maker) can(op record.Op) bool {
 // ending is how the host ends, "" where the bench ends it.
 func (m *maker) ending() record.Op {
 	op := of(m, "", "", record.OpStop, record.OpTerm, record.OpKill, record.OpKill)
-	if isEnd(m.Want.Op) {
+	if m.Want.Op.EndsHost() {
 		op = m.Want.Op
 	}
 	if !m.Can(op) {

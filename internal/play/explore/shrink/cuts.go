@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -236,11 +237,8 @@ func (c *cutter) job(j *scenarios.Job) {
 	}
 }
 
-func labelsOf(s *scenarios.Scenario) (all []string) {
-	for _, v := range s.Servers {
-		all = append(all, v.Label)
-	}
-	return all
+func labelsOf(s *scenarios.Scenario) []string {
+	return lists.Map(s.Servers, func(v scenarios.Server) string { return v.Label })
 }
 
 func sessionsOf(s *scenarios.Scenario) (all []string) {

@@ -1,8 +1,9 @@
-package catalogue
+// Package matrix is for tests: which laws each reference host breaks in each scenario.
+package matrix
 
 import "slices"
 
-// Columns are the hosts of Matrix. The cells of go-sdk are in hosts/expected.yaml, with those of the other SDKs.
+// Columns are the hosts of Rows. The cells of go-sdk are in hosts/expected.yaml, with those of the other SDKs.
 var Columns = []string{"exact", "naive", "reap-all", "orphan-set", "thread-blind", "mcp-go"}
 
 // Unplayable is the cell of a scenario that a host can't be played.
@@ -14,12 +15,12 @@ type Row struct {
 	Laws     [6]string
 }
 
-// Matrix is in the order of the README's table. A cell that changes in either direction is a red test: a host that
+// Rows are in the order of the README's table. A cell that changes in either direction is a red test: a host that
 // was caught and no longer is, is a bench gone blind.
 //
 // What mcp-go breaks it breaks where the host is killed, or dies of a SIGTERM
 // that nobody handles, with servers that ignore the end of their stdin.
-var Matrix = []Row{
+var Rows = []Row{
 	{"storm", [6]string{"", "L1 L4", "L3", "", "L1 L4", ""}},
 	{"cron", [6]string{"", "L1", "L3", "", "L1", ""}},
 	{"reload", [6]string{"", "L1", "L3", "", "L1", ""}},
@@ -77,10 +78,10 @@ var Matrix = []Row{
 
 // Breaks returns the laws that a host breaks in a scenario; known is false where the matrix does not say.
 func Breaks(scenario, host string) (laws string, known bool) {
-	row := slices.IndexFunc(Matrix, func(r Row) bool { return r.Scenario == scenario })
+	row := slices.IndexFunc(Rows, func(r Row) bool { return r.Scenario == scenario })
 	column := slices.Index(Columns, host)
 	if row < 0 || column < 0 {
 		return "", false
 	}
-	return Matrix[row].Laws[column], true
+	return Rows[row].Laws[column], true
 }
