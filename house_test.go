@@ -220,7 +220,7 @@ var parsed struct {
 func TestPlayKnowsNoFlags(t *testing.T) {
 	t.Parallel()
 	exceptions := map[string]string{
-		"internal/play/doctor":  "it names flags of other programs, and those of the fake server that it starts",
+		"internal/play/doctor": "it names flags of other programs, and those of the fake server that it starts",
 	}
 	for _, f := range parseAll(t) {
 		dir := filepath.ToSlash(filepath.Dir(f.path))

@@ -301,7 +301,7 @@ func (d schedule) fires(f fakeserver.Fault, launches int) int {
 	return min(n, 1) // how often a host asks for that is its own business
 }
 
-// order in which a server gets to the moments of a handshake.
+// handshake is the order in which a server gets to the moments of a handshake.
 var handshake = []string{"start", "discover", "initialize", "list", "list-resources", "list-prompts", "call"}
 
 // forestalled says that another fault ends the launch before f can happen.

@@ -148,7 +148,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// filled refuses a choice without a value, as a script makes it whose variable is empty: nothing would be chosen by it.
+// filled refuses a choice without a value, which a script passes if its variable is empty: it would choose nothing.
 func filled(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		choice := slices.Contains([]string{"law", "tag", "level", "only", "fail-on", "server", "costs", "corpus"}, f.Name)
@@ -159,7 +159,7 @@ func filled(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// ofSubcommands refuses what is none.
+// ofSubcommands refuses an argument that is no subcommand.
 func ofSubcommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
