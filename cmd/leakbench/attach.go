@@ -67,7 +67,7 @@ func (a *app) attach(ctx context.Context, args []string, f attachFlags) error {
 		return err
 	}
 	host, err := attach.Find(args[0])
-	if err = cmp.Or(f.seen(), err); err != nil {
+	if err = cmp.Or(f.seen(), notStdout("--record", f.record), err); err != nil {
 		return err
 	}
 	return a.attachTo(ctx, host, f)

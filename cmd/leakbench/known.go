@@ -102,6 +102,9 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 		usual, _ := known.LastDay("", now)
 		return usage(fmt.Errorf("--expires %w", err), "for example: --expires "+usual.Format(time.DateOnly))
 	}
+	if err := notStdout("--known", f.file); err != nil {
+		return err
+	}
 	l, err := loadKnown(f.file, false)
 	if err != nil {
 		return err

@@ -148,11 +148,11 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// filled refuses a choice without a value, which a script passes if its variable is empty: it would choose nothing.
+// filled refuses a flag without its text, which a script passes if its variable is empty: the flag would mean what nobody asked for.
 func filled(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		choice := slices.Contains([]string{"law", "tag", "level", "only", "fail-on", "server", "costs", "corpus"}, f.Name)
-		if value := strings.Trim(f.Value.String(), "[] \t"); choice && value == "" {
+		text := strings.HasPrefix(f.Value.Type(), "string") // a list, too
+		if value := strings.Trim(f.Value.String(), "[]\" \t"); text && value == "" {
 			err = cmp.Or(err, usage(fmt.Errorf("--%s is empty", f.Name), "leave it out, or give it a value"))
 		}
 	})

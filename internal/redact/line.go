@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -30,6 +31,11 @@ var patterns = []struct {
 		`"value"`, lazily(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
 			`\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`),
 	},
+	{
+		"value:", lazily(`(?i)(\bname:[ \t]*["']?[\w.-]*(?:token|secret|passw|credential|key|auth|cookie)[\w.-]*["']?[ \t]*` +
+			`\n[ \t]*value:[ \t]*["']?)[^\s"']+()`),
+	},
+	{"</", lazily(`(?i)(<[\w:.-]*(?:token|secret|passw|credential|apikey|api-key)[\w:.-]*>)[^<\n]+(</)`)},
 	{ // the same inside of a JSON string; deeper ones lose more than the value
 		`value\`, lazily(`(?i)(name\\+"\s*:\s*\\+"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
 			`\s*,\s*\\+"value\\+"\s*:\s*\\+")(?:[^"\\]|\\{2,}.|\\[^"\\])*()`),
@@ -100,7 +106,7 @@ func hidden(s string, start, end int, within quotes) (from, to int) {
 			}
 			from, to = valueAt(s, at, line, open, start)
 			if from < to && says.hides(s[from:to]) {
-				return from, to
+				return from, pastScheme(s, from, to)
 			}
 			return end, end
 		}
@@ -125,6 +131,19 @@ func hidden(s string, start, end int, within quotes) (from, to int) {
 		return sure(s, next, spaces)
 	}
 	return end, end
+}
+
+// schemes are what stands before the secret of an Authorization header (RFC 9110, 11.6.2), with and without its own line.
+var schemes = []string{"bearer", "basic", "token", "apikey", "digest", "negotiate"}
+
+// pastScheme is where the word behind a scheme ends, if what is from there to here is one.
+func pastScheme(s string, from, to int) int {
+	next := skipSpaces(s, to)
+	if next == to || !slices.Contains(schemes, strings.ToLower(s[from:to])) {
+		return to
+	}
+	_, end := valueAt(s, next, false, "", from)
+	return end
 }
 
 // sure is where the value is that starts at from, if what announces it makes it a secret.

@@ -169,7 +169,8 @@ func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
 	return r, nil
 }
 
-// explore plays stretch by stretch.
+// explore plays stretch by stretch. Time that was given is for scenarios: one finding that takes minutes to become small must not keep the
+// others from being found. So what is found in it is looked into when it is over.
 func (e *explorer) explore(ctx context.Context) error {
 	for n := 0; ctx.Err() == nil && !e.enough(); {
 		size := e.size(n)
@@ -196,12 +197,17 @@ func (e *explorer) explore(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := e.examine(ctx); err != nil {
-			return err
+		if e.For == 0 {
+			if err := e.examine(ctx); err != nil {
+				return err
+			}
 		}
 		e.progress()
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return e.examine(ctx)
 }
 
 // size is how many scenarios the next stretch has, after so many. It does not say which ones they are: the seed does.

@@ -286,6 +286,7 @@ func (m *maker) repeatMove() []scenarios.Step {
 }
 
 // lose breaks a session that is open, so that its server lives on and does not answer, and leaves it to the host to reconnect in a call.
+// The old server ends with the host at the latest: the look comes before that.
 func (m *maker) lose() []scenarios.Step {
 	s := m.some(func(s *session) bool { return s.server.steady() && !s.server.stubborn() })
 	if s == nil || m.Loose || !m.Can(record.OpOpen) || !m.Can(record.OpBreak) || !m.Can(record.OpCall) {
@@ -298,7 +299,7 @@ func (m *maker) lose() []scenarios.Step {
 	}
 	s.server.exact = false
 	call := scenarios.Step{Op: record.OpCall, Session: s.name}
-	return slices.Concat([]scenarios.Step{open, call, silent}, m.callFirst(s), []scenarios.Step{call})
+	return slices.Concat([]scenarios.Step{open, call, silent}, m.callFirst(s), []scenarios.Step{call}, m.checkpointMove())
 }
 
 // callFirst calls a session that may be lost, and opens it if the host has not reconnected it by itself.

@@ -204,9 +204,14 @@ func (m *maker) open(s *session) []scenarios.Step {
 	if s.shaken = !must; must && !m.chance(8) {
 		s.state = sure
 	} else {
-		step.Timeout, step.Expect = millis(of(m, 200, 500, 1000)), record.ExpectAny
-		if must {
+		const longest = 1000
+		limit := of(m, 200, 500, longest)
+		step.Timeout, step.Expect = millis(limit), record.ExpectAny
+		switch {
+		case must:
 			step.Timeout = millis(of(m, 5, 50, 2000))
+		case limit == longest && s.server.hangs() && m.Can(record.OpCancel): // until the host itself gives up, if it does
+			step.Timeout, step.Patient, m.patient = 0, true, true
 		}
 		s.state, s.server.exact = unsure, false
 	}
@@ -269,7 +274,7 @@ func (m *maker) call(s *session) scenarios.Step {
 	case 3:
 		step.Tool, step.Args = "sleep", map[string]any{"ms": forEver}
 		step.Timeout, step.Expect = millis(of(m, 50, 300)), record.ExpectFail
-		if m.Can(record.OpCancel) && m.chance(20) { // until the host itself gives up, or has shown that it does not
+		if m.Can(record.OpCancel) && m.chance(60) { // until the host itself gives up, or has shown that it does not
 			step.Timeout, step.Patient, m.patient = 0, true, true
 			s.state, s.shaken = unsure, true
 		}
