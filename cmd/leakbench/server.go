@@ -70,7 +70,7 @@ func (f *serverFlags) params(argv []string) (p server.Params, err error) {
 	}
 	asksIdle := func(c observeserver.Check) bool { return c.Name == observeserver.Idle }
 	if idle := f.limits.Idle; idle > 0 && idle < leastIdle && slices.ContainsFunc(p.Checks, asksIdle) {
-		return p, usage(fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that",
+		return p, usage(fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is measured after that",
 			idle, duration.Text(leastIdle)),
 			"leave --idle out: it is 20 s; or leave the check out: leakbench server --only eof,sigterm")
 	}
