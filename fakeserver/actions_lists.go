@@ -13,7 +13,7 @@ var Lists = []string{"tools", "resources", "prompts"}
 // listMoments are the moments of lists.
 var listMoments = []string{onList, onListResources, onListPrompts}
 
-// listNotified is what a host is told when the tools are others than before. They never are: what a host makes of it is to ask again.
+// listNotified says that the tools have changed. They never have: the host only has to ask again.
 const listNotified = "notifications/tools/list_changed"
 
 // listActs spoil a list, or make a host ask for one.
@@ -70,7 +70,7 @@ func (s *server) arm(f Fault) {
 	s.faults, s.passed = append(s.faults, f), append(s.passed, 0)
 }
 
-// notifyChanged tells the host that the tools have changed. In the modern era only who has subscribed is told.
+// notifyChanged tells the host that the tools have changed. In the modern era only a subscriber hears of it.
 func (s *server) notifyChanged() {
 	params := map[string]any{}
 	if s.greeted.Load() {

@@ -16,7 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/await"
 )
 
-// ShellLauncher is what a shell is told that stands in front of a server. The exit keeps it from replacing itself by its last command.
+// ShellLauncher is the script of a shell in front of a server. The exit keeps the shell from replacing itself by its last command.
 const ShellLauncher = `"$@"; exit $?`
 
 // processActions are what the server does with other processes.

@@ -17,13 +17,13 @@ const (
 	statusLifetime  = 73
 )
 
-// bench is who is told of everything: the ledger, or by hand stderr.
+// bench takes all reports of a server: the ledger, or stderr if a person started the server.
 type bench struct {
 	conn   *birth.Conn // nil by hand
 	stderr io.Writer
 }
 
-// note returns when the bench has n. If it can't be told, it is gone, and then nothing is done that was not announced.
+// note returns when the bench has n. If the bench can't be reached, it is gone, and the server ends: it does nothing unannounced.
 func (b bench) note(n birth.Note) {
 	if b.conn == nil {
 		line, _ := json.Marshal(n)

@@ -238,7 +238,7 @@ func (f Fault) Forestalls(era string) bool {
 	return f.breaksIn(era) && !f.action().passable && !refusedList && f.After == 0 && f.Tool == ""
 }
 
-// announcement is f as it is told to the bench.
+// announcement is f as the bench gets it.
 func (f Fault) announcement(era string) birth.Fault {
 	return birth.Fault{On: f.On, Do: f.Do, Detail: f.detail(), Passive: f.Passive(), Breaks: f.breaksIn(era)}
 }

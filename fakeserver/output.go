@@ -137,16 +137,16 @@ func notification(method string, params map[string]any) []byte {
 	return append(line, '\n')
 }
 
-// What the bench is told of a server's stderr at most.
+// The most that the bench gets of a server's stderr.
 const (
 	toldWrites = 32  // of a process
 	toldBytes  = 400 // of a write
 	bigWrite   = 64 << 10
 )
 
-// stderrTap is stderr, of which the bench is told: where a host mixes the stderr of all its servers, or throws it
-// away, nobody else knows which process wrote what. It is told before the write, which may wait for a reader for
-// ever, and of what a pipe can't hold also when it is through.
+// stderrTap is stderr, with a copy for the bench: where a host mixes the stderr of all its servers, or throws it away, nobody else
+// knows which process wrote what. The bench gets the copy before the write, which may wait for a reader for ever. If a pipe can't hold
+// the write, the bench also hears when it has ended.
 type stderrTap struct {
 	to    io.Writer
 	bench bench

@@ -71,7 +71,7 @@ func (s *server) wait(d time.Duration, r *request) {
 	r.dropped = true
 }
 
-// noted are the methods that the bench is told about.
+// noted are the methods that the bench hears of.
 var noted = []string{
 	"initialize", "server/discover", "notifications/initialized", "tools/list", "resources/list", "prompts/list",
 	"tools/call", "ping", methodCancelled, methodListen,
@@ -132,7 +132,7 @@ func nonceOf(r *request) string {
 	return clip(args.Nonce)
 }
 
-// answer sends a result, if one is still wanted. The bench is told first:
+// answer sends a result, if one is still wanted. The bench hears of it first:
 // what the host does on the answer must come later in the record.
 func (s *server) answer(r *request, result map[string]any) {
 	s.finish(r, "answered", forEra(r, result), nil)

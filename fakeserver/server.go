@@ -242,7 +242,7 @@ func (s *server) end(why string) {
 // say writes a line to stdout.
 func (s *server) say(line []byte) { s.onWriteError(s.out.line(line)) }
 
-// onWriteError is told what came of a write to stdout: that nobody can read it any more is a moment like others.
+// onWriteError takes the result of a write to stdout. That nobody can read stdout any more is a moment like others.
 func (s *server) onWriteError(err error) {
 	if isBrokenPipe(err) {
 		s.commit(onEPIPE)

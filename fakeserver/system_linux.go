@@ -85,7 +85,7 @@ const (
 	pollRDHup = 0x2000 // of a socket whose peer writes no more
 )
 
-// stdinState says whether anybody can still write to stdin: "open", "closed", or "" where it can't be told. A signal
+// stdinState says whether anybody can still write to stdin: "open", "closed", or "" if that can't be seen. A signal
 // and the end of stdin are caught by two goroutines, and on a busy machine in any order: the kernel knows which came
 // first, as long as it is asked before anything else is done.
 func stdinState() string {

@@ -87,7 +87,7 @@ func connected() (theirIn, theirOut *os.File, ours duplex, err error) {
 	return theirIn, theirOut, ours, err
 }
 
-// openFile opens or makes a file that others may share as they are told.
+// openFile opens or makes a file that others may share as the mode says.
 func openFile(path string, share, mode uint32) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -229,7 +229,7 @@ func createdByUptime(pid int) float64 {
 
 var peekPipe = syscall.NewLazyDLL("kernel32.dll").NewProc("PeekNamedPipe")
 
-// stdinState says whether anybody can still write to stdin: "open", "closed", or "" where it can't be told.
+// stdinState says whether anybody can still write to stdin: "open", "closed", or "" if that can't be seen.
 func stdinState() string {
 	var waiting uint32
 	ok, _, err := peekPipe.Call(uintptr(syscall.Stdin), 0, 0, 0, uintptr(unsafe.Pointer(&waiting)), 0)

@@ -16,7 +16,7 @@ type Ability struct {
 	One bool
 	// ByItself says that the host opens the session of its server and uses it without being asked.
 	ByItself bool
-	// OwnCalls says that which tools it calls is its own business: a call can't be told to last, so that it could be cut off.
+	// OwnCalls says that the host itself chooses which tools it calls. No call can be made to last, so none can be cut off.
 	OwnCalls bool
 	// Unknown says that its sessions are not known to the bench: how often it launches a server is its own business.
 	Unknown bool

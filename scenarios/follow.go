@@ -107,7 +107,7 @@ func (f *follower) restart(l *Step) {
 	}
 }
 
-// open notes a session; its server must be told once. What is wrong with it is not held against the steps that use it, too.
+// open notes a session, whose server must be given once. A wrong open is reported alone, without the steps that use the session.
 func (f *follower) open(l *Step) {
 	if l.Session == "" {
 		return

@@ -306,7 +306,7 @@ func (d schedule) meets(f fakeserver.Fault, launches int) int {
 	return n
 }
 
-// order in which a server gets to the moments of a handshake.
+// handshake is the order in which a server gets to the moments of a handshake.
 var handshake = []string{"start", "discover", "initialize", "list", "list-resources", "list-prompts", "call"}
 
 // forestalled says that another fault ends the launch before f can happen.

@@ -82,7 +82,7 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.May("reports", "what it reproduces: R001 is a field report, F3 a failure mode", reports(&s.Reports)),
 		yamlfile.May("laws", "the laws it is about: a run is clean only if each of them was shown to be kept", laws(&s.Laws)),
 		yamlfile.May("level",
-			"what it asks of a host. orderly: what any client must do when it is closed; stubborn: servers that do not do what they are told; "+
+			"what it asks of a host. orderly: what any client must do when it is closed; stubborn: servers that do not obey; "+
 				"sudden: the host or its client disappears suddenly. It does not change the verdict",
 			yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
 		yamlfile.May("rows", "rows of the specification for clients over stdio that it covers; they change no verdict", rows(&s.Rows)),

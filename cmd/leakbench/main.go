@@ -144,7 +144,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// filled refuses a flag without its text, as a script makes it whose variable is empty: it would mean what nobody asked for.
+// filled refuses a flag without its text, which a script passes if its variable is empty: the flag would mean what nobody asked for.
 func filled(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		text := strings.HasPrefix(f.Value.Type(), "string") // a list, too
@@ -155,7 +155,7 @@ func filled(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// ofSubcommands refuses what is none.
+// ofSubcommands refuses an argument that is no subcommand.
 func ofSubcommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

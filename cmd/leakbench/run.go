@@ -359,7 +359,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 }
 
 // interruptible is a context that the usual signals end, once: a second one ends the bench on the spot, and the keeper cleans up.
-// Each of gently is told of a signal before all that.
+// Before that, each function of gently takes one signal.
 func interruptible(ctx context.Context, gently ...func(signal string)) (context.Context, func()) {
 	// What was below a keeper that is killed comes home to the bench, which can
 	// end it then. Where that can't be had, the header of a run says so.

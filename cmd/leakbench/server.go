@@ -70,14 +70,14 @@ func (f *serverFlags) params(argv []string) (p server.Params, err error) {
 	}
 	asksIdle := func(c observeserver.Check) bool { return c.Name == observeserver.Idle }
 	if idle := f.limits.Idle; idle > 0 && idle < leastIdle && slices.ContainsFunc(p.Checks, asksIdle) {
-		return p, usage(fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that",
+		return p, usage(fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is measured after that",
 			idle, duration.Text(leastIdle)),
 			"leave --idle out: it is 20 s; or leave the check out: leakbench server --only eof,sigterm")
 	}
 	return p, nil
 }
 
-// leastIdle is the shortest time in which it can be told that an idle server grows.
+// leastIdle is the shortest time in which the growth of an idle server shows.
 const leastIdle = 9 * time.Second
 
 // checksOf are the checks of these names, in their own order; none: all.
@@ -110,7 +110,7 @@ func (a *app) serverCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.server(cmd, args, f) },
 	}
 	flags := cmd.Flags()
-	flags.SetInterspersed(false) // who forgets -- is told so, whatever flags the command has
+	flags.SetInterspersed(false) // a forgotten -- is an error, whatever flags the command has
 	flags.StringSliceVar(&f.only, "only", nil, "the checks to run: "+strings.Join(observeserver.CheckNames(), ", "))
 	flags.StringVar(&f.name, "name", "", "name of the server (default: from its command)")
 	flags.StringVar(&f.tool, "call", "", "tool to call once the server is up; it should take a second or more, for eof-call")

@@ -21,7 +21,7 @@ codex.on('error', e => {
     process.exit(1);
 });
 codex.on('exit', code => process.exit(code ?? 1));
-codex.stdin.on('error', () => {}); // it has ended, which is told above
+codex.stdin.on('error', () => {}); // it has ended, which the code above reports
 process.on('SIGTERM', () => codex.kill('SIGTERM'));
 
 const asked = new Map(); // id -> {resolve, reject}

@@ -110,7 +110,7 @@ type Cause struct {
 	Narrative string // what has happened to {server}, of {session}
 	Fix       string // what to do about it before what the kind says
 	Windows   string // likewise on Windows, where that is something else
-	// Alone says that a server which ignores what it is told can't be helped in any other way.
+	// Alone says that nothing else helps with a server that ignores stdin EOF and signals.
 	Alone bool
 }
 

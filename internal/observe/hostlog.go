@@ -1,4 +1,3 @@
-// Package hostlog keeps what a host writes: its stdout, and the end of its stderr.
 package observe
 
 import (
@@ -27,13 +26,13 @@ const (
 // Output is the stdout of a host, as it was so far.
 type Output struct {
 	mu    sync.Mutex
-	lines []string // until somebody has found what he looks for
+	lines []string // until somebody has found the one that was looked for
 	bytes int      // of them
 	over  bool
 }
 
-// Keep drains a host's stdout into a file, up to a cap, and keeps its lines for whom waits for one. The error says why
-// there is no file; it is drained all the same.
+// KeepOutput drains a host's stdout into a file, up to a cap, and keeps its lines for callers that wait for one. The error says why
+// there is no file; stdout is drained all the same.
 func KeepOutput(stdout io.ReadCloser, path string) (*Output, error) {
 	o := &Output{}
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -91,7 +90,7 @@ func (o *Output) Forget() {
 // reason is the line of a program's last words that says what went wrong, as Node, Python, Rust and Go write it.
 var reason = regexp.MustCompile(`(?i)^[\w.]*(error|exception|panic)\b[^:]*: `)
 
-// Tail is the last lines of a log, on one line and without what looks like a secret; "" where there is none. Before them comes the
+// LogTail is the last lines of a log, on one line and without what looks like a secret; "" where there is none. Before them comes the
 // line that says what went wrong, if it is none of them: Node writes it before the stack.
 func LogTail(path string) string {
 	lines := slices.DeleteFunc(strings.Split(LogEnd(path, tailRead), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
@@ -108,7 +107,7 @@ func LogTail(path string) string {
 	return strings.ToValidUTF8(text[max(0, len(text)-tailBytes):], "")
 }
 
-// End is at most so many of the last bytes of a log, from the beginning of a line on and without what looks like a secret; "" where
+// LogEnd is at most so many of the last bytes of a log, from the beginning of a line on and without what looks like a secret; "" where
 // there is no log.
 func LogEnd(path string, most int64) string {
 	info, err := os.Stat(path)

@@ -27,7 +27,7 @@ type Params struct {
 	Seen func(record.Event) // is shown each event once it is in the file, under the lock
 
 	OnExit   func(keeper.Exited)  // see keeper.Params
-	OnSignal func(outside.Signal) // is told of signals from outside of the run; nil: nobody looks for them
+	OnSignal func(outside.Signal) // takes signals from outside of the run; nil: nobody looks for them
 	// Known are processes of the run wherever they are; nil: only those below the keeper are of the run.
 	Known func() []record.Identity
 	// Roles are those of processes other than the bench and the keeper; nil: no other has one.

@@ -149,7 +149,7 @@ func (t *turns) attempts(results []Result) (all []gate.Attempt, nots []gate.NotA
 			nots = append(nots, gate.NotApplicable{Scenario: last.Scenario.Name, Host: last.Host.Name, Why: not.Why})
 			continue
 		}
-		if last.Err != nil && (failed == nil || !strings.Contains(failed.Error(), last.Err.Error())) { // one reason is told once
+		if last.Err != nil && (failed == nil || !strings.Contains(failed.Error(), last.Err.Error())) { // each reason once
 			failed = errors.Join(failed, last.Err)
 		}
 		if t.beside[index] && len(mine) > 1 {

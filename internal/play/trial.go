@@ -1,5 +1,3 @@
-// Package trial tries a host file that was just written: it starts the host as the file says, uses it a little, ends it, and
-// says in words what it saw.
 package play
 
 import (
@@ -39,7 +37,8 @@ type Seen struct {
 	Failed string
 }
 
-// Try plays the trial of a host file.
+// TryHost tries a host file that was just written. It starts the host as the file says, uses it a little, ends it, and says in words
+// what it saw.
 func TryHost(ctx context.Context, b Bench, spec subject.Spec) (Seen, error) {
 	source := nobody
 	switch spec.Kind {

@@ -4,7 +4,7 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// calls are system calls that a process blocks in. Of those whose first argument is a descriptor it is told, too.
+// calls are system calls that a process blocks in, with the first argument if that is a descriptor.
 var calls = map[int]string{
 	unix.SYS_READ: "read(%d)", unix.SYS_READV: "readv(%d)", unix.SYS_PREAD64: "pread64(%d)",
 	unix.SYS_WRITE: "write(%d)", unix.SYS_WRITEV: "writev(%d)", unix.SYS_PWRITE64: "pwrite64(%d)",

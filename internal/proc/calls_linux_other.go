@@ -2,5 +2,5 @@
 
 package proc
 
-// Without names a call is told by its number.
+// Without names a call is shown by its number.
 var calls, oldCalls map[int]string

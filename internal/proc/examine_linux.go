@@ -104,8 +104,8 @@ func (x *examiner) exe(e *record.Evidence) {
 }
 
 // waitsFor tells what the process is blocked in. A program with threads parks most of them: one that reads stdin says
-// more than the leader, which is what is told otherwise. It returns the thread that is sure to read stdin, or 0. A thread's files are
-// read below /proc/TID: what is read below /proc/PID/task makes the end of the process dear (see schedstat in package starved).
+// more than the leader, which is what is reported otherwise. It returns the thread that is sure to read stdin, or 0. A thread's files are
+// read below /proc/TID: what is read below /proc/PID/task makes the end of the process dear (see schedstat).
 func (x *examiner) waitsFor(e *record.Evidence) (reads int) {
 	thread, failed := 0, ErrGone
 	tids := x.r.threads(e.PID) // the leader first

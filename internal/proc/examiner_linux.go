@@ -41,8 +41,8 @@ func AgeOf(id record.Identity) record.Duration {
 	return record.Duration(max(0, sinceBoot()-time.Duration(id.Start)*nanosPerTick))
 }
 
-// Holders fills in who holds the other ends of descriptors. It returns what the watched process itself holds of others: nil where
-// that can't be told.
+// Holders fills in who holds the other ends of descriptors. It returns what the watched process itself holds of others, or nil if
+// that is not known.
 func (x *Examiner) Holders(all []record.Evidence) *record.Handles {
 	own, pidfds, seen := x.x.pipesOf(x.x.watched.PID)
 	ends := map[string][]record.Holder{}

@@ -15,7 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// handleEntry is SYSTEM_HANDLE_TABLE_ENTRY_INFO_EX, a handle of a process. The kernel object's address is not told to everybody.
+// handleEntry is SYSTEM_HANDLE_TABLE_ENTRY_INFO_EX, a handle of a process. Only some users get the kernel object's address.
 type handleEntry struct {
 	_      uintptr
 	pid    uintptr

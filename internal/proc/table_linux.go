@@ -29,7 +29,7 @@ type lineage uint8
 const (
 	lineageUnknown lineage = iota
 	lineageWalked          // being walked: met again, it is a ring
-	lineageOther           // it can't be told where its parents lead, or they lead to a ring
+	lineageOther           // where its parents lead is not known, or they lead to a ring
 	lineageApart           // they lead to a process without a parent, or to a stranger
 	lineageBelow
 )

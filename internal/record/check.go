@@ -157,7 +157,7 @@ func (h *Header) sense() error {
 	}
 	for _, law := range append(slices.Sorted(maps.Keys(l.Severity)), h.Plan.Laws...) {
 		if !lawForm.MatchString(law) {
-			return fmt.Errorf("a header with a law %.40q, which there is not", law)
+			return fmt.Errorf("a header with an unknown law %.40q", law)
 		}
 	}
 	for law, s := range l.Severity {

@@ -37,8 +37,8 @@ func TestAHeaderThatMakesNoSense(t *testing.T) {
 		"plan.labels.launches is below 0":     func(h *Header) { h.Plan.Labels = []PlanLabel{{"a", 1}, {"b", -1}} },
 		"plan.faults.launch is below 0":       func(h *Header) { h.Plan.Faults = []PlanFault{{Launch: -2}} },
 		"plan.faults.fires is below 0":        func(h *Header) { h.Plan.Faults = []PlanFault{{Fires: -2}} },
-		`a law "L0", which there is not`:      func(h *Header) { h.Plan.Laws = []string{"L1", "L0"} },
-		`a law "flat", which there is not`:    func(h *Header) { h.Limits.Severity["flat"] = SeverityOff },
+		`an unknown law "L0"`:                 func(h *Header) { h.Plan.Laws = []string{"L1", "L0"} },
+		`an unknown law "flat"`:               func(h *Header) { h.Limits.Severity["flat"] = SeverityOff },
 		`severity of L5 is "loud"`:            func(h *Header) { h.Limits.Severity["L5"] = "loud" },
 	} {
 		require.ErrorContains(t, read(change), "line 1: a header ")

@@ -392,10 +392,10 @@ type Evidence struct {
 	// The rest is of a host that is watched from outside, and of what is below it.
 
 	Cgroup string `json:"cgroup,omitempty"`
-	// Idle is how long no thread of it has run that can read stdin; nil where that can't be told.
+	// Idle is how long no thread of it has run that can read stdin; nil if that is not known.
 	Idle *Duration `json:"idle,omitempty"`
 	// ReadAgo is how long before Age and Idle the rest was read: nothing of what came between is in it. IO is of before that. Files of
-	// before it was told have neither.
+	// older versions have neither.
 	ReadAgo *Duration `json:"read_ago,omitempty"`
 	Handles *Handles  `json:"handles,omitempty"` // of the host alone
 }

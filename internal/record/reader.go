@@ -205,7 +205,7 @@ func (h *Header) decode(line []byte) error {
 	return nil
 }
 
-// writtenBy names the version that wrote a file, where that can be told.
+// writtenBy names the version that wrote a file, if the file says it.
 func writtenBy(tool json.RawMessage) string {
 	var t Tool
 	if json.Unmarshal(tool, &t) != nil || t.Version == "" {
@@ -239,7 +239,7 @@ func (r *Run) add(line []byte) error {
 		return fmt.Errorf("event %d is more than a year after the start", e.Seq)
 	}
 	r.last = Event{Seq: e.Seq, T: e.T, Kind: e.Kind}
-	switch { // the first gap is told, and nothing behind it is kept: what is missing may have changed what it means
+	switch { // the first gap is reported, and no event behind it is kept: the missing one may have changed what it means
 	case r.Truncated != "":
 		return nil
 	case e.Seq == last.Seq+2:

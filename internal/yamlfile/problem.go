@@ -11,7 +11,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// maxProblems is how many problems of one file are told. Who has more is helped by the first ones.
+// maxProblems is how many problems of one file are reported. The first ones help whoever has more.
 const maxProblems = 50
 
 // maxGathered bounds what a hostile file costs.

@@ -212,7 +212,7 @@ func Whole(into *int, what string, least, most int) Value {
 	}, typed("integer")}.with(func(s *Schema) { between(s, least, most) })
 }
 
-// AnyWhole is a whole number whose range somebody else checks; least and most are what editors are told of it.
+// AnyWhole is a whole number whose range somebody else checks; least and most are for the schema, which editors read.
 func AnyWhole(into *int, what string, least, most int) Value {
 	v := Whole(into, what, math.MinInt32, math.MaxInt32)
 	return v.with(func(s *Schema) { between(s, least, most) })

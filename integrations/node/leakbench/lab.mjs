@@ -58,7 +58,7 @@ export class Bench {
         });
         this.process.on('error', e => this.ended(e.message));
         this.process.on('exit', code => this.ended(`${binary()} has ended with status ${code}`));
-        this.process.stdin.on('error', () => {}); // its end is told by its exit
+        this.process.stdin.on('error', () => {}); // its exit reports its end
         readline.createInterface({ input: this.process.stdout, crlfDelay: Infinity }).on('line', line => {
             const answer = JSON.parse(line);
             this.failed ||= Boolean(answer.error || answer.outcome);

@@ -79,8 +79,8 @@ func (a *attachment) tellFacts(all bool) error {
 	return a.addFacts(told)
 }
 
-// addFacts writes evidence down. It was read some time ago: how old each process is, and how long it has been idle, is told as of now,
-// since the judge takes the times of births from it, and how long ago that was read beside it.
+// addFacts writes down evidence that was read some time ago. The age and the idle time of each process are as of now, since the judge
+// takes the times of births from them. ReadAgo says how long ago the evidence was read.
 func (a *attachment) addFacts(told []record.Evidence) error {
 	for i := range told {
 		e := &told[i]

@@ -22,7 +22,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		step.Label = r.labelOf(s.Session)
 	}
 	step.Label = cmp.Or(step.Label, r.planned[s.Session])
-	if r.sessionsUnknown() { // servers are not told apart by session
+	if r.sessionsUnknown() { // sessions are not known, so all servers of a label count as one
 		step.Session = ""
 	}
 	if r.noRelaunch || r.stillUnreplaced(step.Label) {

@@ -1,4 +1,3 @@
-// Package control tries each server of a scenario without the host: what it does then is not the host's doing.
 package host
 
 import (
@@ -33,13 +32,13 @@ const (
 	controlDeaf = 300 * time.Millisecond
 )
 
-// Params are what is tried.
+// ControlParams are what is tried.
 type ControlParams struct {
 	Self    string // the program that is also the fake server and the keeper
 	Log     string // file for what the keeper itself says when something is wrong
 	Run     string // the run whose servers they are
 	Servers []scenarios.Server
-	Done    func(record.Control) // is told how each of them fared, from goroutines of their own
+	Done    func(record.Control) // takes the result of each server, from goroutines of their own
 }
 
 // controls are the servers of a run without the host: their own keeper, which
@@ -59,7 +58,8 @@ type controlled struct {
 	died bool
 }
 
-// Try launches each server once without the host, asks it, and takes its stdin away.
+// TryControl launches each server once without the host, asks it, and takes its stdin away. What the server does then is not the host's
+// doing.
 func TryControl(ctx context.Context, p ControlParams) (err error) {
 	dir, err := ledger.NewDir()
 	if err != nil {

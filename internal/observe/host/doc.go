@@ -1,4 +1,4 @@
-// Package runner plays a scenario: it is the only package that has a ledger, a keeper, a host and a writer in its
+// Package host plays a scenario against a host: it is the only package that has a ledger, a keeper, a host and a writer in its
 // hands at the same time. It writes down what happened and judges nothing.
 //
 // A run is: make the file, listen, start the keeper, write the header, start

@@ -32,7 +32,7 @@ const (
 	gatewayLog = "gateway-clients.log" // of the clients before a gateway
 )
 
-// lastDeaths is how long the deaths of what was swept may take to be told.
+// lastDeaths is how long the ledger may take to report the deaths of swept servers.
 const lastDeaths = 5 * time.Second
 
 // Params are what a run is made of.

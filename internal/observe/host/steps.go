@@ -217,8 +217,8 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 		r.Doubt(record.DoubtNoAnswer, "%v, so the outcome is unknown", err)
 		return nil // the play goes on
 	}
-	// A host that has died is told from one that breaks the protocol by its
-	// exit, which may come a moment after the first failed exchange.
+	// Its exit shows that a host has died, and has not broken the protocol.
+	// The exit may come a moment after the first failed exchange.
 	timer := time.NewTimer(exitMoment)
 	defer timer.Stop()
 	select {

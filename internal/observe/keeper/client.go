@@ -299,7 +299,7 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 }
 
 // StartTwin starts a process that is none of the host's: in a session of its own, in no census, and ended with the
-// keeper. Only where the keeper is a subreaper is its end told.
+// keeper. The keeper reports its end only if it is a subreaper.
 func (k *Keeper) StartTwin(ctx context.Context, argv, env []string) (record.Process, error) {
 	return k.start(ctx, command{Cmd: cmdTwin, HostParams: HostParams{Argv: argv, Env: env}})
 }

@@ -68,7 +68,7 @@ func (k *process) contain(hello *Hello) error {
 		_, err = windows.SetInformationJobObject(j.inner, class, uintptr(unsafe.Pointer(&tie)), uint32(unsafe.Sizeof(tie)))
 	}
 	if err != nil {
-		return fmt.Errorf("failed to be told what happens in the run's job: %w", err)
+		return fmt.Errorf("failed to watch the run's job: %w", err)
 	}
 	hello.Subreaper = true
 	return nil

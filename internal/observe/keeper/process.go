@@ -217,7 +217,7 @@ func (k *process) census(known []record.Identity) (*record.Census, error) {
 }
 
 // signal refuses what is not below the keeper: the bench owns nothing else. A host that ended before the signal came is no
-// error, since its exit is told.
+// error, since the keeper reports its exit.
 func (k *process) signal(c command) error {
 	send := asks(c.Signal)
 	if sig, ok := proc.ParseSignal(c.Signal); ok && send == nil {

@@ -35,7 +35,7 @@ var errRestless = errors.New("something below the keeper forks faster than it co
 type sweeper struct {
 	look   func() ([]record.Process, error) // what is to be ended, and is there still
 	reaped <-chan struct{}                  // a token after each child that was reaped; it holds one
-	// isOther says of a process that nothing is to be told of it. A newborn that is another's is let live, too.
+	// isOther says that a process is none of the run's, so that the sweep does not report it. It lets another's newborn live, too.
 	isOther func(record.Identity) bool
 	atOnce  func() // ends all that look could see, and what that starts meanwhile; nil: there is no such call
 

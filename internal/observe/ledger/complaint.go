@@ -16,7 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// maxComplaints is how many complaints of a run are told: what they say is the same.
+// maxComplaints is how many complaints a run reports: they all say the same.
 const maxComplaints = 4
 
 // hear serves those who can't reach the ledger's socket, where the system has addresses that belong to no folder.

@@ -12,11 +12,11 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// endWait is how long what is told next waits for the process of a server whose
+// endWait is how long the next event waits for the process of a server whose
 // connection has ended: a connection ends a moment before its process.
 const endWait = 250 * time.Millisecond
 
-// inbox is what a peer has sent and nobody has told yet.
+// inbox is what a peer has sent and the ledger has not reported yet.
 type inbox struct {
 	held  []byte // the begin of a line
 	skip  bool   // the rest of a line that is too long is still to come

@@ -13,8 +13,8 @@ import (
 // maxEarly caps what a launcher may say before its server is born, in lines.
 const maxEarly = 16
 
-// launcher serves the connection of a launcher to its end. It is not told of
-// in the run file: what the census sees of it, no ledger line covers.
+// launcher serves the connection of a launcher to its end. The run file
+// does not mention it: no ledger line covers what the census sees of it.
 func (p *peer) launcher(label string, script json.RawMessage) {
 	p.l.births.Lock()
 	launch := p.l.nextLaunch(label)

@@ -61,8 +61,8 @@ type Ledger struct {
 	stop       context.CancelCauseFunc
 	wg         sync.WaitGroup
 
-	// order is held by whoever reads what a server has said and tells it: so that
-	// what one server has said before another one did is told before that.
+	// order is held while a server's words are read and reported. So the ledger reports
+	// the words of all servers in the order in which they were said.
 	order sync.Mutex
 
 	// births keeps the order of launch numbers and of Born events the same.

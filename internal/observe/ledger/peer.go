@@ -100,7 +100,7 @@ func (p *peer) admit() bool {
 	return false
 }
 
-// welcome sends the script, and what was ordered since the birth was told. A failed write is a death that the reading sees.
+// welcome sends the script, and the orders since the birth was reported. A failed write is a death, which the reader sees.
 func (p *peer) welcome(script json.RawMessage) {
 	p.writing.Lock()
 	defer p.writing.Unlock()

@@ -329,7 +329,7 @@ func (s *Signals) tell() {
 	}
 }
 
-// Close ends the watch, and waits for what was seen to be told. The last one ends the trace. It must not be called by sent.
+// Close ends the watch after all signals that it saw have been reported. The last Close ends the trace. sent must not call it.
 func (s *Signals) Close() {
 	if s == nil {
 		return

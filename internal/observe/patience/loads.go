@@ -10,9 +10,9 @@ import (
 const (
 	// canaryPause is how often it is tried how late the bench wakes up.
 	canaryPause = 20 * time.Millisecond
-	// lateFor is how long the latest awakening is told at least.
+	// lateFor is how long the latest awakening counts at least.
 	lateFor = 500 * time.Millisecond
-	// mostWaiters is of how many processes it is read how long they have waited: with more, that would take the time which it measures.
+	// mostWaiters is the most processes whose waiting time is read. To read more would take the time that it measures.
 	mostWaiters = 64
 	// spinsFrom is how long a process may want a processor all the time before it is one that spins: it has nobody wait.
 	spinsFrom = 2 * time.Second
@@ -23,7 +23,7 @@ type Loads struct {
 	mu      sync.Mutex
 	waiters map[record.Identity]waiter
 	waited  record.Duration
-	blind   bool // it can't be told how long the processes of the run have waited
+	blind   bool // how long the processes of the run have waited is not known
 
 	late, lateBefore time.Duration // the latest awakening of this lateFor, and of the one before
 	turned           time.Time

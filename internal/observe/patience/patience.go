@@ -1,4 +1,5 @@
-// Package patience says when a wait for what a host has left can't change anything any more.
+// Package patience says how long to wait for what a host has left: when more waiting can't change anything, and how much longer a wait
+// is on a machine whose processors are busy.
 package patience
 
 import (

@@ -1,5 +1,3 @@
-// Package starved says how long to wait on a machine that does not get round to everything: what is late by no more than
-// the processes of the run had to wait for a processor is not what stays.
 package patience
 
 import (

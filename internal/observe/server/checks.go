@@ -33,10 +33,10 @@ var all = []Check{
 	{Idle, "nothing is asked for a while", []string{"S1", "S5", "S6", "S7"}},
 }
 
-// All are the checks, in the order in which they are played.
+// Checks are all checks, in the order in which they are played.
 func Checks() []Check { return slices.Clone(all) }
 
-// Names are those of the checks.
+// CheckNames are the names of the checks.
 func CheckNames() []string {
 	names := make([]string, len(all))
 	for i := range all {
@@ -51,7 +51,7 @@ const prefix = "server-"
 // Scenario is what a run of the check is called where scenarios are named.
 func (c Check) Scenario() string { return prefix + c.Name }
 
-// Scenarios are those names of all checks.
+// CheckScenarios are the scenarios of all checks.
 func CheckScenarios() []string {
 	names := CheckNames()
 	for i := range names {
@@ -60,7 +60,7 @@ func CheckScenarios() []string {
 	return names
 }
 
-// Of is the check of a name, as Name or Scenario has it.
+// CheckNamed is the check of a name, as Name or Scenario has it.
 func CheckNamed(name string) (Check, bool) {
 	i := slices.IndexFunc(all, func(c Check) bool { return c.Name == strings.TrimPrefix(name, prefix) })
 	if i < 0 {

@@ -20,7 +20,7 @@ const (
 	inCall = 300 * time.Millisecond
 	// quietFor is how long nothing is asked before the server is ended.
 	quietFor = 300 * time.Millisecond
-	// lastWords is how long the exit of a server may take to be told.
+	// lastWords is how long the keeper may take to report the exit of a server.
 	lastWords = time.Second
 )
 

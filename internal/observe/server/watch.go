@@ -52,7 +52,7 @@ func (x *exam) sample(ctx context.Context) (stop func()) {
 const reapWithin = 2200 * time.Millisecond
 
 // awaitReaping waits until each zombie that is there was waited for, or has been there for long enough: the end of the server would take
-// it away, and whether the server would have waited for it could not be told.
+// it away, and hide whether the server would have waited for it.
 func (x *exam) awaitReaping(ctx context.Context) {
 	zombies := func() (ids []record.Identity, c *record.Census) {
 		c, err := x.Loaded(ctx)

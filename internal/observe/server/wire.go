@@ -54,7 +54,7 @@ type message struct {
 type wire struct {
 	in    *os.File
 	out   *os.File
-	stray func(what string) // is told of each line that is no message
+	stray func(what string) // takes each line that is no message
 
 	writing sync.Mutex    // one message at a time; a server that does not read must not keep what it writes from being read
 	replies chan message  // to its requests

@@ -68,7 +68,7 @@ func (s *Screen) Look(l observeattach.Look, run *record.Run) {
 			continue
 		}
 		s.known[id] = fact.At
-		fact.Evidence.ReadAgo = new(record.Duration) // it is told as of when it was read
+		fact.Evidence.ReadAgo = new(record.Duration) // it holds for when it was read
 		s.fold.Apply(&record.Event{T: at(fact.At), Kind: record.EvidenceTaken, Evidence: []record.Evidence{fact.Evidence}})
 	}
 	if s.Quiet || s.tty == nil && l.At.Sub(s.shown) < s.every {
@@ -91,8 +91,8 @@ func table(v *attach.View, rows int, o terminal.Options) string {
 	return b.String()
 }
 
-// What the terminal is told (xterm's control sequences): a screen of its own without a cursor, so that nothing is left of the table in
-// what was there before, whatever size the window gets; and to cut lines that are too long.
+// The control sequences of xterm. The table has a screen of its own without a cursor, so that nothing of it is left in what was there
+// before, whatever size the window gets. The terminal cuts lines that are too long.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"

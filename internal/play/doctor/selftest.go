@@ -1,5 +1,3 @@
-// Package selftest puts hosts on the bench of which it is known what is wrong with them, and looks at whether the
-// bench says so: hosts that break no law, and hosts that break exactly one.
 package doctor
 
 import (
@@ -72,7 +70,7 @@ type Result struct {
 	Verdict verdict.Verdict `json:"-"`
 }
 
-// Params say how to run the cases.
+// SelftestParams say how to run the cases.
 type SelftestParams struct {
 	Self     string // the program, which is also the fake server, the keeper and the hosts
 	Dir      string // folder for the runs
@@ -81,7 +79,8 @@ type SelftestParams struct {
 	OnResult func(Result) // sees each result as it comes in; not called concurrently
 }
 
-// Run plays the cases and returns the results in their order. The error says that it was cut short.
+// Selftest plays hosts whose flaws are known, and finds out whether the bench says so: hosts that break no law, and hosts that break
+// exactly one. The results have the order of the cases. The error says that the selftest was cut short.
 func Selftest(ctx context.Context, p SelftestParams, cases []Case) ([]Result, error) {
 	cells, wrong := make([]play.Cell, len(cases)), map[string]error{}
 	for i, c := range cases {
@@ -205,7 +204,7 @@ func Matrix(results []Result) map[string]map[string]int {
 	return matrix
 }
 
-// Of are the cases of a law, or of None; "" is all.
+// CasesOf are the cases of a law, or of None; "" is all.
 func CasesOf(law string) []Case {
 	return slices.DeleteFunc(Cases(), func(c Case) bool { return law != "" && law != c.Law && (law != None || c.Law != "") })
 }
@@ -247,7 +246,7 @@ func Count(results []Result) (bad, skipped int) {
 	return bad, skipped
 }
 
-// Write writes the matrix of the results and a line that sums them up.
+// WriteResults writes the matrix of the results and a line that sums them up.
 func WriteResults(w io.Writer, results []Result, took time.Duration) error {
 	matrix, columns := Matrix(results), append(Rows(), Unclear)
 	fmt.Fprintf(w, "\nLaw that is broken (rows) and laws that were found (columns), in runs:\n\n")

@@ -23,7 +23,7 @@ func reachOf(h subject.Spec) grammar.Reach {
 		r.Cannot[op] = why
 	}
 	if !h.Kind.Driven() {
-		r.Cannot[record.OpShare] = "only a driver is told which sessions share an entry"
+		r.Cannot[record.OpShare] = "only a driver learns which sessions share an entry"
 	}
 	return r
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Counting is the progress of many things of which it is known how many there are: on a terminal a bar with the time
+// Counting is the progress of a known number of things: on a terminal a bar with the time
 // that is left, elsewhere a line for each. Its methods are safe from any goroutine.
 type Counting struct {
 	out   io.Writer
@@ -107,7 +107,7 @@ func (c *Counting) line() string {
 		bar(barWidth, c.done, all), c.done, all, c.remaining("  "), duration.Text(c.now().Sub(c.begun).Round(time.Second)), c.last)
 }
 
-// Waiting is the progress of something that takes its time and tells lines meanwhile. Its methods are safe from any goroutine.
+// Waiting is the progress of something that takes its time and prints lines meanwhile. Its methods are safe from any goroutine.
 type Waiting struct {
 	what  string
 	begun time.Time
@@ -117,7 +117,7 @@ type Waiting struct {
 	last string
 }
 
-// Wait begins to show what is waited for: on a terminal with the time and the last line that was told, elsewhere once.
+// Wait begins to show what is waited for: on a terminal with the time and the newest line, elsewhere once.
 func Wait(out io.Writer, mode Mode, what string) *Waiting {
 	w := &Waiting{what: text.Printable(what), begun: time.Now(), screen: newScreen()}
 	if mode == Plain {

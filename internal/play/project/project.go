@@ -70,7 +70,7 @@ func Parse(path string, src []byte) (Project, error) {
 	return p, nil
 }
 
-// Own are the names of the scenario files that the project plays. One that can't be read has none: who plays it is told.
+// Own are the names of the scenario files that the project plays. A file that can't be read has no name: to play it is an error.
 func (p *Project) Own() (names []string) {
 	for _, file := range p.Scenarios {
 		if !files.IsPath(file) {

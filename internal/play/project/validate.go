@@ -1,5 +1,3 @@
-// Package validate tells what a file that a person wrote means to be, a scenario,
-// a host, a list of known findings or a leakbench.yaml, and whether it is right.
 package project
 
 import (
@@ -34,8 +32,9 @@ type Checked struct {
 	scenarios []string // that the file brings
 }
 
-// Files reads files for what their keys say that they mean to be. - is stdin. A list of known findings may name the built-in
-// scenarios, those that are checked beside it, and those of leakbench.yaml.
+// Validate reads files that people wrote. The keys of each file say what it is: a scenario, a host, a list of known findings, or a
+// leakbench.yaml. - is stdin. A list of known findings may name the built-in scenarios, those that are checked beside it, and those of
+// leakbench.yaml.
 func Validate(paths []string, stdin io.Reader) []Checked {
 	all, names := make([]Checked, len(paths)), append(scenarios.Names(), server.CheckScenarios()...)
 	if here, err := Load(); err == nil {

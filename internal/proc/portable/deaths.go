@@ -15,11 +15,12 @@ type Deaths struct {
 	start   sync.Once
 	mu      sync.Mutex
 	waiting map[int]map[chan struct{}]bool // by pid
-	failed  error                          // nothing is told any more
+	failed  error                          // why no more deaths are reported
 }
 
-// Wait returns nil when the kernel says that the process with the pid has ended, and alive objects since. What ended before it was watched
-// is not told: then alive says so. An error that is not ctx's cause, or of alive, means that the kernel can't tell.
+// Wait returns nil when the kernel says that the process with the pid has ended, and alive objects since. The kernel does not
+// report a process that ended before it was watched: then alive says so. Any error but ctx's cause, or alive's, means that the kernel
+// can't report deaths.
 func (d *Deaths) Wait(ctx context.Context, pid int, alive func() error) error {
 	d.start.Do(func() { go d.tell() })
 	told := make(chan struct{})
@@ -46,8 +47,8 @@ func (d *Deaths) Wait(ctx context.Context, pid int, alive func() error) error {
 	return d.until(ctx, told, alive)
 }
 
-// The kernel is asked again now and then: it tells nothing of a process that was past its last word when it was watched
-// (filt_procattach of XNU captures what comes after that alone), and what it tells of a pid may be meant for who had it before.
+// The kernel is asked again now and then. It reports nothing of a process that was past its last word when it was watched
+// (filt_procattach of XNU captures what comes after that alone), and its report on a pid may mean the process that had it before.
 const (
 	askAgain = time.Second
 	askSoon  = time.Millisecond
@@ -83,7 +84,7 @@ func (d *Deaths) forget(pid int, told chan struct{}) {
 	}
 }
 
-// tell goes on for as long as the program runs, unless the kernel fails: then everybody is told so.
+// tell goes on for as long as the program runs, unless the kernel fails: then each caller gets the error.
 func (d *Deaths) tell() {
 	for {
 		pids, err := d.Next()

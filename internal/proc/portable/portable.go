@@ -83,8 +83,8 @@ func (t *Table) isBelow(b basic, root int) bool {
 	return false
 }
 
-// One returns the row of one process. What can't be seen is told as docs/understand/run-file.md says: FDs is -1; PGID, SID, Threads and RSS
-// are 0, which they are of no process that runs; CPU is 0, and proc.Weak says so. ErrGone: there is no such process.
+// One returns the row of one process. docs/understand/run-file.md says how a row marks what can't be seen: FDs is -1. PGID, SID, Threads
+// and RSS are 0, which they are of no process that runs. CPU is 0, and proc.Weak says so. ErrGone: there is no such process.
 func (t *Table) One(pid int) (record.Process, error) {
 	b, err := find(pid)
 	if err != nil {

@@ -46,7 +46,7 @@ func newDeaths() (*Deaths, error) {
 }
 
 // WaitTold waits for the end of a process where the kernel tells it (kqueue(2), NOTE_EXIT). ESRCH: there is no process, or a zombie.
-// told: err is nil when it has ended, or the cause of ctx. Otherwise nothing is known.
+// If told is true, err is nil when it has ended, or the cause of ctx. Otherwise nothing is known.
 func WaitTold(ctx context.Context, id record.Identity) (told bool, err error) {
 	d, err := deaths()
 	if err != nil {

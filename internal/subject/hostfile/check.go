@@ -36,7 +36,7 @@ func checkProgram(n *yamlfile.Node, word string) {
 func checkURL(n *yamlfile.Node, address string) {
 	u, err := url.Parse(placeholder.ReplaceAllString(address, "1")) // which may be a host, a port or a path
 	switch {
-	case address == "": // which is told
+	case address == "": // another check reports it
 	case err != nil:
 		var why *url.Error
 		if errors.As(err, &why) {
@@ -105,7 +105,7 @@ func checkPackage(m *yamlfile.Node, in *subject.Install) {
 	}
 }
 
-// checkServer finds a host that is never told what to launch.
+// checkServer finds a host that gets no server to launch.
 func checkServer(m *yamlfile.Node, s subject.Spec) {
 	if s.Kind == record.KindDriver || s.Kind == "" || len(s.Argv) == 0 {
 		return

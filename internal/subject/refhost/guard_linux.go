@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// GuardArg is how the program is told to be the guard of a host whose PID follows.
+// GuardArg makes the program the guard of a host, whose PID follows.
 const GuardArg = "guard"
 
-// guardEnv marks what a guard starts. A program that is not told what "host guard" means, such as a test binary, would do there what it
+// guardEnv marks what a guard starts. A program that does not know "host guard", such as a test binary, would do there what it
 // always does, and start hosts with guards of their own without end.
 const guardEnv = "LEAKBENCH_GUARD"
 

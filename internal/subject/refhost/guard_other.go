@@ -2,7 +2,7 @@
 
 package refhost
 
-// GuardArg is how the program is told to be the guard of a host whose PID follows.
+// GuardArg makes the program the guard of a host, whose PID follows.
 const GuardArg = "guard"
 
 // startGuard starts nothing: nothing marks the servers of a host here.
