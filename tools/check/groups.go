@@ -113,11 +113,11 @@ var groups = []group{
 	},
 	{name: "browser", about: "the pages in Chromium", tests: true, timed: true, needs: []need{chromium}},
 	{
-		// test/acceptance plays whole runs, of processes that other packages cover, test/structure compiles copies of the source, and
+		// acceptance plays whole runs, of processes that other packages cover, test/structure compiles copies of the source, and
 		// tools/release builds what another group installs. Packages mostly wait: four at a time keep two processors busy.
 		name: "race", about: "all packages but three, both tiers, under the race detector", timed: true,
 		needs: append([]need{node, chromium, strace}, bashAndCurl...), env: []string{"LEAKBENCH_GROUPS=all"},
-		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -Ev '(test/(acceptance|structure)|tools/release)$')"},
+		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -Ev '(acceptance|test/structure|tools/release)$')"},
 	},
 	{
 		name: "wine", about: "the tests for Windows, under Wine 10 in a Debian of its own", timed: true,
