@@ -48,7 +48,9 @@ func Stretches(f *Server) []Stretch {
 		leaving = slices.Min(told)
 	}
 	states := []Stretch{
-		{From: f.Overdue, State: "over"}, {From: leaving, State: "leave"}, {From: f.Broken, State: "broken"},
+		{From: f.Overdue, State: "over"},
+		{From: leaving, State: "leave"},
+		{From: f.Broken, State: "broken"},
 		{From: f.Established, State: "work"},
 	}
 	cuts := []int64{f.Born, f.Until}

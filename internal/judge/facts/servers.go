@@ -11,15 +11,15 @@ import (
 
 // Established says that the server had answered a handshake or a call by t. A modern client need not shake hands.
 func Established(s *history.Server, t int64) bool {
-	if s.Established >= 0 && s.Established <= t {
+	if history.By(s.Established, t) {
 		return true
 	}
-	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Answered >= 0 && c.Answered <= t })
+	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return history.By(c.Answered, t) })
 }
 
 // CallInFlight says that a call was in the server at t.
 func CallInFlight(s *history.Server, t int64) bool {
-	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t && (c.Answered < 0 || c.Answered > t) })
+	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t && !history.By(c.Answered, t) })
 }
 
 // Harm is the first thing that was done to a server to end it.
