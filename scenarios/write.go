@@ -91,6 +91,7 @@ func (w *fileWriter) limits(l record.Limits) {
 	} {
 		fields.add(row.is != row.preset, row.name, row.is)
 	}
+	fields.add(l.Patience > 0 && l.Patience != defaultPatience, "patience", l.Patience)
 	fields.add(l.SpawnsPerSession > 0, "spawns_per_session", l.SpawnsPerSession)
 	fields.add(l.SpawnsPerMinute > 0, "spawns_per_minute", l.SpawnsPerMinute)
 	fields.add(l.GrowthPerCycle != d.GrowthPerCycle, "kib_per_cycle", l.GrowthPerCycle>>10)

@@ -67,10 +67,10 @@ func (a *app) attach(ctx context.Context, args []string, f attachFlags) error {
 		return err
 	}
 	host, err := attach.Find(args[0])
-	if err = cmp.Or(f.seen(), err); err != nil {
+	if err = cmp.Or(f.seen(), notStdout("--record", f.record), err); err != nil {
 		return err
 	}
-	return a.watch(ctx, host, f)
+	return a.attachTo(ctx, host, f)
 }
 
 // seen says which of the laws can't be seen from outside.
@@ -84,11 +84,11 @@ func (f *attachFlags) seen() error {
 	return nil
 }
 
-func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) error {
-	ctx, stop := signal.NotifyContext(ctx, stops...) // the watch ends, and its verdict counts
+func (a *app) attachTo(ctx context.Context, host record.Process, f attachFlags) error {
+	ctx, stop := signal.NotifyContext(ctx, stops...) // the run ends, and its verdict counts
 	defer stop()
 	screen := attach.NewScreen(a.out, a.textOptions(), time.Duration(f.every))
-	if !screen.Live() && f.during == 0 {
+	if !screen.Redraws() && f.during == 0 {
 		f.during = duration.Flag(time.Minute)
 	}
 	p := attach.Params{

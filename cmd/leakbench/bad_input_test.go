@@ -30,17 +30,28 @@ func TestNothingIsIgnored(t *testing.T) {
 		{"run|storm|--level|", "--level is empty"},
 		{"gate|storm|--costs|", "--costs is empty"},
 		{"gate|storm|--costs|nosuch", "nosuch"},
+		{"gate|storm|--baseline|", "--baseline is empty"},
+		{"gate|storm|--blob|", "--blob is empty"},
+		{"gate|storm|--known|", "--known is empty"},
+		{"run|storm|--reporter|", "--reporter is empty"},
+		{"score|--from|", "--from is empty"},
+		{"score|-o|", "--out is empty"},
+		{"runs|prune|--older|", "--older is empty"},
+		{"attach|1|--record|", "--record is empty"},
+		{"attach|1|--record|-", "--record -: it can't be written to standard output"},
+		{"known|update|--reason|x|--known|-", "--known -: it can't be written to standard output"},
 		{"gate|storm|--blob|-", "--blob -: it can't be written to standard output"},
 		{"known|update|--only||--reason|x", "--only is empty"},
 	} {
 		args := strings.Split(c.line, "|")
-		if args[0] != "known" {
+		if args[0] == "run" || args[0] == "gate" {
 			args = append(args, "--out", filepath.Join(out, "runs"), "--progress", "none")
 		}
 		var printed, said bytes.Buffer
 		assert.Equal(t, exitUsage, execute(args, &printed, &said), c.line)
 		assert.Contains(t, said.String(), c.want)
 	}
+	assert.NoFileExists(t, "-")
 	assert.NoDirExists(t, filepath.Join(out, "runs"))
 }
 

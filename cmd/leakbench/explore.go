@@ -38,7 +38,7 @@ func (a *app) exploreCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	registerHost(cmd, &f.host)
-	flags.Var((*duration.Flag)(&f.For), "for", "how long to explore; 0: until --runs (default 10m without --runs)")
+	flags.Var((*duration.Flag)(&f.For), "for", "how long to look for findings; 0: until --runs (default 10m without --runs)")
 	flags.IntVar(&f.Runs, "runs", 0, "how many scenarios to run; 0: as many as --for allows")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the scenarios; 0: draw one and print it")
 	flags.StringVar(&f.Corpus, "corpus", "", "folder that keeps scenarios worth running again; gate --corpus runs them")

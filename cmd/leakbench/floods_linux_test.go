@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -35,6 +36,7 @@ func TestFloods(t *testing.T) {
 		"gate storm --known x.yaml", "gate storm --baseline x.zip", "known show --known x.yaml", "known update --only storm --reason x --known x.yaml",
 		"run x.yaml", "run storm --host x.yaml", "validate x.yaml", "score --from x.json", "replay x.jsonl", "init h.yaml --from x.json", "init h.yaml",
 		"fakeserver --script x.json", "judge run.jsonl", "report run.jsonl", "compare run.jsonl run.jsonl", "merge run.jsonl", "judge /dev/stdin",
+		"lab",
 	} {
 		t.Run(line, func(t *testing.T) {
 			if raced && strings.HasSuffix(line, "/dev/stdin") {
@@ -53,26 +55,73 @@ func TestFloods(t *testing.T) {
 			if strings.HasSuffix(line, "/dev/stdin") {
 				stdin = &endlessRun{rest: []byte(header)}
 			}
-			self, err := os.Executable()
-			require.NoError(t, err)
-			peak := filepath.Join(dir, "peak")
-			cmd := exec.CommandContext(t.Context(), self, append([]string{notePeak, peak}, strings.Fields(line)...)...)
-			cmd.Dir, cmd.WaitDelay = dir, time.Second
-			var said bytes.Buffer
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, io.Discard, &said
-			_ = cmd.Run()
-			assert.Equal(t, exitUsage, cmd.ProcessState.ExitCode(), said.String())
-			assert.Less(t, said.Len(), 4000)
+			code, said, peak := peakOf(t, dir, stdin, strings.Fields(line)...)
+			assert.Equal(t, exitUsage, code, said)
+			assert.Less(t, len(said), 4000)
 			if strings.HasPrefix(line, "judge ") && !strings.Contains(line, "x.jsonl") {
-				assert.Contains(t, said.String(), ": larger than 256 MiB, the most that a run file may have")
+				assert.Contains(t, said, ": larger than 256 MiB, the most that a run file may have")
 			}
-			noted, err := os.ReadFile(peak)
-			require.NoError(t, err)
-			kib, err := strconv.Atoi(string(noted))
-			require.NoError(t, err)
-			assert.Less(t, kib<<10, most)
+			assert.Less(t, peak, most)
 		})
 	}
+}
+
+// TestProgramsThatFlood: hosts, servers and clients that write 600 MiB where the bench reads them.
+func TestProgramsThatFlood(t *testing.T) {
+	tier.Only(t, tier.Slow)
+	t.Parallel()
+	const size, most = "600M", 400 << 20
+	line, lines := "head -c "+size+" /dev/zero | tr '\\0' x", "yes $(head -c 65000 /dev/zero | tr '\\0' x) | head -c "+size
+	hostFile := "about: x\nname: h\ncommand: [./flood, '{{server}}']\ndrive: nothing\nready: {output: never}\n"
+	limits := " --progress none --start 3s --settle 300ms --confirm 100ms"
+	for _, c := range []struct {
+		name, flood, args string
+		code              int
+	}{
+		{"a driver's line", line, "run shutdown --host ./flood" + limits, exitHost},
+		{"a driver's lines", lines, "run shutdown --host ./flood" + limits, exitHost},
+		{"a host's line", line, "run shutdown --host h.yaml" + limits, exitHost},
+		{"a host's lines", lines, "run shutdown --host h.yaml" + limits, exitHost},
+		{"a host's stderr", "{ " + lines + "; } >&2", "run shutdown --host h.yaml" + limits, exitHost},
+		{"a server's line", line, "server --only eof --progress none -- ./flood", exitHost},
+		{"a server's lines", lines, "server --only eof --progress none -- ./flood", exitHost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, files.Program(filepath.Join(dir, "flood"), []byte("#!/bin/bash\n"+c.flood+"\ntouch flooded\n")))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "h.yaml"), []byte(hostFile), 0o600))
+			code, said, peak := peakOf(t, dir, nil, strings.Fields(c.args)...)
+			assert.Equal(t, c.code, code, said)
+			assert.Less(t, len(said), 4000)
+			assert.Less(t, peak, most)
+			if !strings.Contains(c.name, "driver") { // which is ended at its first wrong line
+				assert.FileExists(t, filepath.Join(dir, "flooded"))
+			}
+		})
+	}
+	t.Run("a client's line", func(t *testing.T) {
+		code, said, peak := peakOf(t, t.TempDir(), io.LimitReader(zeros{}, 600<<20), "fakeserver")
+		assert.Equal(t, exitClean, code, said)
+		assert.Less(t, peak, most)
+	})
+}
+
+// peakOf runs a command in a folder. It returns how it ended, what it said, and the most memory that it had, in bytes.
+func peakOf(t *testing.T, dir string, stdin io.Reader, args ...string) (code int, said string, peak int) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "peak")
+	cmd := exec.CommandContext(t.Context(), self, append([]string{notePeak, file}, args...)...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	var out bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, io.Discard, &out
+	_ = cmd.Run()
+	noted, err := os.ReadFile(file)
+	require.NoError(t, err, out.String())
+	kib, err := strconv.Atoi(string(noted))
+	require.NoError(t, err)
+	return cmd.ProcessState.ExitCode(), out.String(), kib << 10
 }
 
 // notePeak is the word that makes the test binary run a command of the bench

@@ -22,7 +22,7 @@ func (a *app) labCommand() *cobra.Command {
 				return err
 			}
 			p.Self, p.Tool = bench.Self, bench.Tool
-			return lab.Serve(cmd.Context(), p, cmd.InOrStdin(), a.out)
+			return usage(lab.Serve(cmd.Context(), p, cmd.InOrStdin(), a.out), "the libraries for Python and Node start it: docs/use/testing.md")
 		},
 	}
 	cmd.Flags().IntVar(&p.PID, "host", os.Getppid(), "the process that launches servers")

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +42,25 @@ var writers = []string{
 	"server -- true", "fakeserver --help",
 	"init --force --no-try", "init mine.yaml! --force --no-try", "lab --host SELF", "hosts install typescript-sdk",
 	"bisect shutdown --host typescript-sdk --good 1.0.0 --bad 1.2.0", "score --hosts exact --scenarios shutdown",
+	"runs", "runs prune --older 0d", "known show", "known prune run.jsonl",
+	"completion bash", "completion fish", "completion powershell", "completion zsh", "help run",
+}
+
+// TestWritersHaveEachSubcommand: one that is new is traced, too.
+func TestWritersHaveEachSubcommand(t *testing.T) {
+	t.Parallel()
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		words := strings.Join(strings.Fields(cmd.CommandPath())[1:], " ")
+		traced := slices.ContainsFunc(writers, func(line string) bool { return line == words || strings.HasPrefix(line, words+" ") })
+		assert.True(t, traced || !cmd.Runnable() || words == "completion", "writers has no %q", words)
+		for _, below := range cmd.Commands() {
+			look(below)
+		}
+	}
+	for _, cmd := range (&app{}).root().Commands() {
+		look(cmd)
+	}
 }
 
 // asked are the lines that a command of writers reads.
@@ -67,7 +87,7 @@ func written(t *testing.T, trace, dir string) (paths []string) {
 	t.Helper()
 	text, err := os.ReadFile(trace)
 	require.NoError(t, err)
-	opened := regexp.MustCompile(`\bopen(?:at)?\(.*O_(?:WRONLY|RDWR|CREAT).* = \d+<([^>]+)>`)
+	opened := regexp.MustCompile(`\b(?:open(?:at2?)?\(.*O_(?:WRONLY|RDWR|CREAT)|creat\().* = \d+<([^>]+)>`)
 	moved := regexp.MustCompile(`\brename(?:at2?)?\(.*?", (?:\w+<([^>]+)>, )?"([^"]+)"[^"]*\) += 0`)
 	for line := range strings.Lines(string(text)) {
 		path := ""
@@ -129,7 +149,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 				return string(said)
 			}
 			dir, trace := workplace(t), filepath.Join(t.TempDir(), "trace")
-			said := play(dir, "strace", "-f", "-y", "-qq", "-e", "trace=open,openat,rename,renameat,renameat2", "-o", trace)
+			said := play(dir, "strace", "-f", "-y", "-qq", "-e", "trace=open,openat,openat2,creat,rename,renameat,renameat2", "-o", trace)
 			paths := written(t, trace, dir)
 			for _, file := range named {
 				require.Contains(t, paths, filepath.Join(dir, file), said) // else nothing is known of the others, too

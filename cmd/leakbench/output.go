@@ -125,11 +125,7 @@ func (a *app) conclude(said answer) error {
 	var f *failure
 	said.failed = a.orPanicked(said.failed)
 	if said.failed != nil {
-		f = failureOf(said.failed)
-		var misuse *play.Misuse
-		if f.code == exitUsage && len(said.Runs) > 0 && !errors.As(said.failed, &misuse) {
-			f = &failure{exitInconclusive, f.err, f.hint} // 2 says that nothing ran
-		}
+		f = failureAfter(said.failed, len(said.Runs) > 0)
 		said.exit = formats.Exit{Code: f.code, Reason: f.Error()}
 	}
 	if len(said.Runs) > 0 || said.Gate != nil || said.Compare != nil {
@@ -141,6 +137,16 @@ func (a *app) conclude(said answer) error {
 		return f
 	}
 	return exitWhen(said.exit.Code != exitClean, said.exit.Code)
+}
+
+// failureAfter classifies an error that came before or after something ran.
+func failureAfter(err error, ran bool) *failure {
+	f := failureOf(err)
+	var misuse *play.Misuse
+	if f.code == exitUsage && ran && !errors.As(err, &misuse) {
+		return &failure{exitInconclusive, f.err, f.hint} // 2 says that nothing ran
+	}
+	return f
 }
 
 // print writes the outlets, and the text or the object unless an outlet of the user's choice has standard output.
@@ -335,11 +341,19 @@ func unlinked(cmd *cobra.Command) error {
 
 // writable says before anything runs that the file of a flag, if there is one, can't be written.
 func writable(flag, file string) error {
-	if file == "-" {
-		return usage(fmt.Errorf("%s -: it can't be written to standard output", flag), "name a file, or ./-")
+	if err := notStdout(flag, file); err != nil {
+		return err
 	}
 	if err := files.Writable(file); err != nil {
 		return usage(fmt.Errorf("%s %s: %w", flag, file, err), "choose another file")
 	}
 	return nil
+}
+
+// notStdout refuses what other programs call standard output: a file of that name is what nobody wants.
+func notStdout(flag, file string) error {
+	if file != "-" {
+		return nil
+	}
+	return usage(fmt.Errorf("%s -: it can't be written to standard output", flag), "name a file, or ./-")
 }

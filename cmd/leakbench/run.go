@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -253,9 +252,6 @@ func (a *app) progressed(format string, args ...any) { fmt.Fprintf(a.err, format
 func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 	if err = cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), between("--jobs", f.series.Jobs, 0, maxJobs)); err != nil {
 		return s, err
-	}
-	if f.bench.Out == "" {
-		return s, usage(errors.New("--out is empty"), "leave it out to save runs in .leakbench")
 	}
 	s = f.stage
 	if s.outlets, err = a.outletsOf(cmd, f.reporters); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,10 +91,16 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 	if failed := a.writeScore(board, f); failed != nil {
 		return errors.Join(err, failed)
 	}
-	if err == nil && board.Count("")[scoreboard.NotInstalled] == len(board.Cells) {
-		err = &failure{exitHost, errors.New("none of the hosts is installed"), "leakbench hosts install NAME, or all"}
+	played := func(c scoreboard.Cell) bool { return c.Run != "" && !c.Resumed }
+	if err != nil {
+		failed := failureAfter(err, slices.ContainsFunc(board.Cells, played))
+		failed.hint = strings.ReplaceAll(failed.hint, "folder with --out", "folder with --dir")
+		return failed
 	}
-	return err
+	if board.Count("")[scoreboard.NotInstalled] == len(board.Cells) {
+		return &failure{exitHost, errors.New("none of the hosts is installed"), "leakbench hosts install NAME, or all"}
+	}
+	return nil
 }
 
 func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, error) {

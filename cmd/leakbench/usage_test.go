@@ -3,11 +3,15 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestHelpHasTextsForEachCommand, and none for a command that there is not.
@@ -16,7 +20,7 @@ func TestHelpHasTextsForEachCommand(t *testing.T) {
 	left := helps()
 	var walk func(c *cobra.Command, path string)
 	walk = func(c *cobra.Command, path string) {
-		assert.NotEmpty(t, c.Short, path)
+		assert.NotEmpty(t, c.Short, "help.txtar says nothing of leakbench %s", path)
 		delete(left, path)
 		delete(left, path+": examples")
 		for _, sub := range c.Commands() {
@@ -25,9 +29,29 @@ func TestHelpHasTextsForEachCommand(t *testing.T) {
 	}
 	a := &app{out: io.Discard, err: io.Discard}
 	walk(a.root(), "leakbench")
-	assert.Empty(t, left)
+	for path := range left {
+		assert.Fail(t, "no command has the help of "+path)
+	}
 	for name, text := range helps() {
 		assert.NotRegexp(t, `(^|[^{]){[a-z-]+}`, text, name)
+	}
+}
+
+// TestEachCommandIsPlayed by a script, as somebody would type it.
+func TestEachCommandIsPlayed(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../testdata/script/*.txtar")
+	require.NoError(t, err)
+	var scripts []byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		scripts = append(scripts, text...)
+	}
+	a := &app{out: io.Discard, err: io.Discard}
+	for _, c := range a.root().Commands() {
+		played := regexp.MustCompile(`leakbench ` + c.Name() + `\b`).Match(scripts)
+		assert.True(t, played, "no script plays leakbench %s", c.Name())
 	}
 }
 

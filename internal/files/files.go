@@ -35,6 +35,22 @@ func Open(path string) (io.ReadCloser, error) {
 	return &timed{f}, nil
 }
 
+// smallFile is the most that Small reads, in bytes.
+const smallFile = 1 << 20
+
+// Small is the content of a file that holds a few words. What has more, or is no file, is an error: whoever brings a folder along chooses
+// what lies in it.
+func Small(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > smallFile) {
+		err = fmt.Errorf("%s is no small file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
 // Write writes a file that the user named: as a whole (os.O_TRUNC, see Named), or as how says: os.O_APPEND, os.O_EXCL. A pipe that
 // nobody reads is an error.
 func Write(path string, content []byte, how int) error {

@@ -71,6 +71,22 @@ func TestReadingEnds(t *testing.T) {
 	assert.Empty(t, text)
 }
 
+func TestSmallFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	_, err := Small(path)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, os.WriteFile(path, []byte("text"), 0o600))
+	text, err := Small(path)
+	require.NoError(t, err)
+	assert.Equal(t, "text", string(text))
+	require.NoError(t, os.Truncate(path, 300<<20))
+	for _, no := range []string{path, pipe(t), t.TempDir()} {
+		_, err = Small(no)
+		require.EqualError(t, err, no+" is no small file")
+	}
+}
+
 func TestWritingEnds(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, Write(pipe(t), []byte("x"), os.O_TRUNC), syscall.ENXIO, "nobody reads it")

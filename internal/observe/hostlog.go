@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxOutput = 8 << 20  // bytes that are kept
+	maxOutput = 8 << 20  // bytes that are kept, in the file and of what is searched for a word
 	maxLine   = 64 << 10 // of what is searched for a word
 	maxLines  = 10_000
 	tailRead  = 8 << 10
@@ -28,6 +28,7 @@ const (
 type Output struct {
 	mu    sync.Mutex
 	lines []string // until somebody has found what he looks for
+	bytes int      // of them
 	over  bool
 }
 
@@ -62,8 +63,9 @@ func KeepOutput(stdout io.ReadCloser, path string) (*Output, error) {
 func (o *Output) add(line string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.over && len(o.lines) < maxLines {
+	if !o.over && len(o.lines) < maxLines && o.bytes < maxOutput {
 		o.lines = append(o.lines, line)
+		o.bytes += len(line)
 	}
 }
 

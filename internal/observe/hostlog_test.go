@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,31 @@ func TestOutputIsKeptAndSearched(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "starting\nready on 8080\r\n", string(text))
+}
+
+// TestAHostThatFloods: of a host that is never ready, no more is kept than the file takes.
+func TestAHostThatFloods(t *testing.T) {
+	const flood, most = 300 << 20, 8 << 20
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	path := filepath.Join(t.TempDir(), "log")
+	r, w := io.Pipe()
+	o, err := observe.KeepOutput(r, path)
+	require.NoError(t, err)
+	block := []byte(strings.Repeat("x", 64<<10-1) + "\n")
+	for range flood / len(block) {
+		_, err := w.Write(block)
+		require.NoError(t, err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(2*most)) //nolint:gosec // no heap has 8 EiB
+	assert.True(t, o.Has(regexp.MustCompile("^x+$")))
+	require.NoError(t, w.Close())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.EqualValues(t, most, info.Size())
 }
 
 func TestTheTailHidesSecrets(t *testing.T) {

@@ -295,7 +295,7 @@ func stamp(path string) string {
 func (b *board) load(c Cell) (alone, ok bool) {
 	dir := b.folder(c)
 	var k kept
-	text, err := os.ReadFile(filepath.Join(dir, cellFile))
+	text, err := files.Small(filepath.Join(dir, cellFile))
 	if err != nil || json.Unmarshal(text, &k) != nil || k.Run != filepath.Base(k.Run) {
 		return false, false
 	}

@@ -90,13 +90,17 @@ func (h *Header) check(line []byte) error {
 // lawForm is what the id of a law looks like. A later version may have more laws than this one.
 var lawForm = regexp.MustCompile(`^[LS]([1-9]|[1-4][0-9])$`)
 
-// sense says which number or name of a header no Writer writes: a limit below 0, a law that there can't be.
-func (h *Header) sense() error {
+// number is one that stands in a header, with its name.
+type number struct {
+	name  string
+	value int64
+}
+
+// numbers are those of a header that no Writer writes below 0.
+func (h *Header) numbers() []number {
 	l, p := h.Limits, h.Host.Profile
-	for _, n := range []struct {
-		name  string
-		value int64
-	}{
+	all := []number{
+		{"system.cpus", int64(h.System.CPUs)},
 		{"limits.quiet", int64(l.Quiet)},
 		{"limits.close", int64(l.Close)},
 		{"limits.stop", int64(l.Stop)},
@@ -114,16 +118,40 @@ func (h *Header) sense() error {
 		{"host.profile.renewal", int64(p.Renewal)},
 		{"host.profile.resident", int64(p.Resident)},
 		{"host.profile.spare", int64(p.Spare)},
-	} {
+	}
+	for _, label := range h.Plan.Labels {
+		all = append(all, number{"plan.labels.launches", int64(label.Launches)})
+	}
+	for _, f := range h.Plan.Faults {
+		all = append(all, number{"plan.faults.launch", int64(f.Launch)}, number{"plan.faults.every", int64(f.Every)},
+			number{"plan.faults.fires", int64(f.Fires)})
+	}
+	return all
+}
+
+// sense says which number or name of a header no Writer writes: a limit below 0, a law that there can't be.
+func (h *Header) sense() error {
+	for _, n := range h.numbers() {
 		if n.value < 0 {
 			return fmt.Errorf("a header whose %s is below 0", n.name)
 		}
 	}
-	for _, d := range []struct {
-		name  string
-		value Duration
-	}{{"limits.settle", l.Settle}, {"limits.confirm", l.Confirm}, {"limits.quiet", l.Quiet}, {"limits.stop", l.Stop}} {
-		if int64(d.value) > maxTime {
+	l, p := h.Limits, h.Host.Profile
+	for _, d := range []number{
+		{"limits.settle", int64(l.Settle)},
+		{"limits.confirm", int64(l.Confirm)},
+		{"limits.quiet", int64(l.Quiet)},
+		{"limits.close", int64(l.Close)},
+		{"limits.stop", int64(l.Stop)},
+		{"limits.grace", int64(l.Grace)},
+		{"soak", int64(h.Soak)},
+		{"host.profile.settle", int64(p.Settle)},
+		{"host.profile.confirm", int64(p.Confirm)},
+		{"host.profile.stop", int64(p.Stop)},
+		{"host.profile.idle", int64(p.Idle)},
+		{"host.profile.renewal", int64(p.Renewal)},
+	} {
+		if d.value > maxTime {
 			return fmt.Errorf("a header whose %s is more than a year", d.name)
 		}
 	}

@@ -3,10 +3,12 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -76,6 +78,34 @@ func (s *Run) OwnLimits() (lines []string) {
 			line += ", " + st.Error
 		}
 		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Reconnects say, for each session that was called before it was opened anew, how it came back.
+func (s *Run) Reconnects() (lines []string) {
+	var sessions []string
+	ways := map[string]map[record.Reconnects]int{}
+	for _, st := range s.History.Steps() {
+		if st.Reconnect == "" || st.Failed() || st.Ended == history.Never {
+			continue
+		}
+		if ways[st.Session] == nil {
+			sessions, ways[st.Session] = append(sessions, st.Session), map[record.Reconnects]int{}
+		}
+		ways[st.Session][st.Reconnect]++
+	}
+	for _, name := range sessions {
+		var parts []string
+		for _, way := range []struct {
+			how  record.Reconnects
+			text string
+		}{{record.ByItself, "by itself"}, {record.ByOpen, "when it was opened"}} {
+			if n := ways[name][way.how]; n > 0 {
+				parts = append(parts, text.Count(n, "time")+" "+way.text)
+			}
+		}
+		lines = append(lines, name+": "+strings.Join(parts, ", "))
 	}
 	return lines
 }

@@ -39,3 +39,31 @@ func TestOwnLimits(t *testing.T) {
 	}, s.OwnLimits())
 	assert.Equal(t, "skipped", StepResult(&history.Step{Skipped: true}))
 }
+
+// TestReconnects: the report says of each session how it came back, and counts no try that failed.
+func TestReconnects(t *testing.T) {
+	t.Parallel()
+	var events []record.Event
+	for i, s := range []record.Step{
+		{Session: "storm", Reconnect: record.ByItself, Error: "the host reconnected by itself"},
+		{Session: "desk", Reconnect: record.ByOpen, OK: true},
+		{Session: "storm", Reconnect: record.ByItself, Error: "the host reconnected by itself"},
+		{Session: "storm", Reconnect: record.ByItself, Error: "the host claims to reconnect by itself"},
+		{Session: "storm", Reconnect: record.ByOpen, OK: true},
+		{Session: "storm", OK: true},
+	} {
+		s.N, s.Op = i+1, record.OpOpen
+		begun, ended := s, s
+		kind := record.StepEnded
+		if s.Error == "the host reconnected by itself" {
+			kind = record.StepSkipped
+		}
+		events = append(events, record.Event{Kind: record.StepBegun, Step: &begun}, record.Event{Kind: kind, Step: &ended})
+	}
+	for i := range events {
+		events[i].Seq = int64(i + 1)
+	}
+	run := &record.Run{Events: events}
+	s := New(&verdict.Judged{Run: run, History: history.Of(run)})
+	assert.Equal(t, []string{"storm: 2 times by itself, 1 time when it was opened", "desk: 1 time when it was opened"}, s.Reconnects())
+}

@@ -32,6 +32,7 @@ func runFacts(s *model.Run) []fact {
 		{"Left at the end", known(v.Left > 0, strconv.Itoa(v.Left))},
 		{"Steps", stepCount(s)},
 		{"Own time limit", strings.Join(s.OwnLimits(), "; ")},
+		{"Sessions came back", strings.Join(s.Reconnects(), "; ")},
 		{"Took", duration.Text(s.End)},
 		{"Host restarted", known(again > 0, text.Count(again, "time"))},
 		{subject + " ended", hostEnd(s)},

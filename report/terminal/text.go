@@ -130,6 +130,7 @@ func (p *Printer) played(s *model.Run) {
 	p.Field(2, 0, "", fmt.Sprintf("%s, %d alive at most, %d left at the end; %s in %s",
 		model.Launched(s.Judged), v.PeakLive, v.Left, stepsText(s), duration.Text(s.End)))
 	p.Fields(2, fieldWidth, "own limit", p.capped(s.OwnLimits(), TextValues))
+	p.Fields(2, fieldWidth, "came back", p.capped(s.Reconnects(), TextValues))
 	for i, line := range model.NewSoak(v.Soak).Lines() {
 		p.Field(2, fieldWidth, []string{"soak", ""}[min(i, 1)], line)
 	}

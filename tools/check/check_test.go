@@ -38,6 +38,24 @@ func TestEachGroupHasItsTests(t *testing.T) {
 	}
 }
 
+// TestSystemsAreVetted: the group lint compiles and vets for each system that has a process table of its own.
+func TestSystemsAreVetted(t *testing.T) {
+	t.Parallel()
+	var tables []string
+	for _, pattern := range []string{"internal/proc/table_*.go", "internal/proc/portable/list_*.go"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		tables = append(tables, files...)
+	}
+	lint := strings.Join(groups[slices.IndexFunc(groups, func(g group) bool { return g.name == "lint" })].steps, "\n")
+	for _, file := range tables {
+		_, system, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".go"), "_")
+		if here := []string{"linux", "other", "test"}; !slices.Contains(here, system) && !strings.HasSuffix(system, "_test") {
+			assert.Contains(t, lint, "GOOS="+system+" ", "the group lint does not vet for %s", system)
+		}
+	}
+}
+
 // TestHelpersNameNoGroup: what a helper names, testsOf does not find.
 func TestHelpersNameNoGroup(t *testing.T) {
 	t.Parallel()

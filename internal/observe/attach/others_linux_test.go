@@ -71,14 +71,14 @@ func wakeItself() {
 var program string
 
 func copied() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "watch"); err != nil {
+	if dir, err = os.MkdirTemp("", "attach"); err != nil {
 		return "", err
 	}
 	binary, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		return "", err
 	}
-	program = filepath.Join(dir, "watch.test")
+	program = filepath.Join(dir, "attach.test")
 	// The mode of a new file depends on the umask, and nobody has to execute this one.
 	return dir, errors.Join(os.Chmod(dir, 0o755), os.WriteFile(program, binary, 0o700), os.Chmod(program, 0o755))
 }

@@ -25,7 +25,7 @@ func (r *run) openIfLost(ctx context.Context, s scenarios.Step, step record.Step
 	case works != nil:
 		r.keep(step, works)
 		return nil
-	case r.profile.Reconnects == record.ByItself && !r.gone():
+	case r.profile.Reconnects == record.ByItself && !r.gone() && r.isLost(s.Session, step.Label):
 		if back, err := r.comesBack(ctx, s, step); back || err != nil {
 			return err
 		}
@@ -141,6 +141,24 @@ func isBack(l *history.History, mine func(*history.Server) bool) *history.Server
 		}
 	}
 	return nil
+}
+
+// isLost says that a session has lost its server, so that a host which claims to reconnect must.
+func (r *run) isLost(session, label string) (lost bool) {
+	mine := r.serversOf(session, label)
+	r.locked(func() { lost = isGone(r.lives, mine) })
+	return lost
+}
+
+// isGone says that the newest server has ended, or closed its stdout. Of one that is busy or does not read, no host knows that it will
+// not answer again.
+func isGone(l *history.History, mine func(*history.Server) bool) bool {
+	for _, s := range slices.Backward(l.Servers()) {
+		if mine(s) {
+			return !s.Alive() || slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.Do == "close-stdout" })
+		}
+	}
+	return false
 }
 
 // isComing says that a server is in its handshake.

@@ -1,4 +1,4 @@
-// Package checks names what is tried with a server: each check is a run of its own, in which the bench is the client. It is data.
+// What is tried with a server: each check is a run of its own, in which the bench is the client. It is data.
 package server
 
 import (

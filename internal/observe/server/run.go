@@ -1,4 +1,4 @@
-// Package client plays one check against a server under test: the bench is its client. The server lives below a keeper, as a host
+// Package server plays one check against a server under test: the bench is its client. The server lives below a keeper, as a host
 // does, so that all it starts and leaves is seen, and ended. What happens is written into a run file, and nothing is judged.
 package server
 

@@ -1,5 +1,5 @@
-// Package attach watches a host that runs already: it finds it, looks at it and at what is below it, keeps what was seen as a run, and
-// judges that like any other run. It starts nothing, and ends nothing.
+// Package attach is `leakbench attach`: it finds a host that runs already, looks at it and at what is below it, keeps what was seen as a
+// run, and judges that like any other run. It starts nothing, and ends nothing.
 package attach
 
 import (
@@ -26,7 +26,7 @@ import (
 // Settle is how long something may be odd before it is a breach, unless the user says otherwise.
 const Settle = 10 * time.Second
 
-// Params say what to watch, and how to judge it. Zero values are the defaults.
+// Params say what to attach to, and how to judge it. Zero values are the defaults.
 type Params struct {
 	Host record.Process
 	For  time.Duration // 0: until ctx ends

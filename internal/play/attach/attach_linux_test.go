@@ -103,7 +103,7 @@ func (d *driven) rest(span time.Duration) {
 	d.sleep("clock", span)
 }
 
-// group is what a watch has seen of the servers of a label.
+// group is what a run has seen of the servers of a label.
 func group(t *testing.T, j *verdict.Judged, label string) *judgeattach.Group {
 	t.Helper()
 	at := slices.IndexFunc(j.Verdict.Watched.Groups, isCalled(label))
@@ -292,7 +292,7 @@ func TestByTheClock(t *testing.T) {
 	}
 }
 
-// TestRecordedIsJudgedTheSame: the file says what the watch said.
+// TestRecordedIsJudgedTheSame: the file says what attach said.
 func TestRecordedIsJudgedTheSame(t *testing.T) {
 	t.Parallel()
 	tier.Only(t, tier.Slow)

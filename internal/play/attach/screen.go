@@ -51,8 +51,8 @@ func NewScreen(out io.Writer, o terminal.Options, every time.Duration) *Screen {
 	return s
 }
 
-// Live says that a table is drawn anew each time.
-func (s *Screen) Live() bool { return s.tty != nil }
+// Redraws says that a table is drawn anew each time.
+func (s *Screen) Redraws() bool { return s.tty != nil }
 
 // Look shows a look, where it is time to.
 func (s *Screen) Look(l observeattach.Look, run *record.Run) {

@@ -169,7 +169,8 @@ func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
 	return r, nil
 }
 
-// explore plays stretch by stretch.
+// explore plays stretch by stretch. Time that was given is for scenarios: one finding that takes minutes to become small must not keep the
+// others from being found. So what is found in it is looked into when it is over.
 func (e *explorer) explore(ctx context.Context) error {
 	for n := 0; ctx.Err() == nil && !e.enough(); {
 		size := e.size(n)
@@ -196,12 +197,17 @@ func (e *explorer) explore(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := e.examine(ctx); err != nil {
-			return err
+		if e.For == 0 {
+			if err := e.examine(ctx); err != nil {
+				return err
+			}
 		}
 		e.progress()
 	}
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return e.examine(ctx)
 }
 
 // size is how many scenarios the next stretch has, after so many. It does not say which ones they are: the seed does.
@@ -287,13 +293,7 @@ func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
 	if e.OnRun != nil {
 		e.OnRun(n, s, *j)
 	}
-	fresh := 0
-	for _, c := range cover.Seen(j.History) {
-		if e.table[c] && !e.seen[c] {
-			e.seen[c] = true
-			fresh++
-		}
-	}
+	fresh := e.cover(j)
 	prints, news := e.note(n, s, j)
 	switch j.Verdict.Outcome {
 	case verdict.Clean:
@@ -308,7 +308,7 @@ func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
 			e.doubts[d.Code].Count++
 		}
 	}
-	if fresh > 0 && j.Verdict.Outcome != verdict.Inconclusive || news {
+	if fresh && j.Verdict.Outcome != verdict.Inconclusive || news {
 		e.keep(s, prints)
 	}
 	if !news && j.Verdict.Outcome != verdict.Inconclusive {
@@ -317,6 +317,16 @@ func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
 			_ = os.Remove(s.File)
 		}
 	}
+}
+
+// cover notes the cells that a run has filled, and says whether one of them was not filled before.
+func (e *explorer) cover(j *verdict.Judged) (fresh bool) {
+	for _, c := range cover.Seen(j.History) {
+		if e.table[c] && !e.seen[c] {
+			e.seen[c], fresh = true, true
+		}
+	}
+	return fresh
 }
 
 // discard removes a run that shows nothing new.

@@ -103,6 +103,35 @@ func TestClockFindingsAlone(t *testing.T) {
 	}
 }
 
+// TestTimeIsForScenarios: a finding is made small after the time that was given, which is for finding others.
+func TestTimeIsForScenarios(t *testing.T) {
+	t.Parallel()
+	var one verdict.Judged
+	run(t, explore.Params{Seed: 3, Runs: 1, Whole: true, OnRun: func(_ int, _ *scenarios.Scenario, j verdict.Judged) { one = j }}, "exact")
+	one.Dir, one.Verdict.Findings = "", []verdict.Finding{{Law: "L1", Kind: "superseded", Label: "alpha", Firm: true}}
+	synctest.Test(t, func(t *testing.T) {
+		begun, last, small := time.Now(), time.Duration(0), time.Duration(0)
+		r := run(t, explore.Params{
+			Seed: 3, For: 2 * time.Minute, Jobs: 2, Shrink: 1, Most: 4,
+			OnRun: func(int, *scenarios.Scenario, verdict.Judged) { last = time.Since(begun) },
+			Note: func(format string, _ ...any) {
+				if strings.Contains(format, "made small") {
+					small = time.Since(begun)
+				}
+			},
+			Play: func(context.Context, play.Cell) (*verdict.Judged, error) {
+				time.Sleep(10 * time.Second) // sleep-ok: on the bubble's clock
+				j := one
+				return &j, nil
+			},
+		}, "exact")
+		require.Len(t, r.Findings, 1)
+		assert.Equal(t, 3, r.Findings[0].Stable)
+		assert.GreaterOrEqual(t, last, 100*time.Second)
+		assert.GreaterOrEqual(t, small, last)
+	})
+}
+
 // TestSameSeed: the scenarios follow from the seed, however many are played side by side.
 func TestSameSeed(t *testing.T) {
 	t.Parallel()

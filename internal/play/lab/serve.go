@@ -113,6 +113,9 @@ func Serve(ctx context.Context, p Params, in io.Reader, out io.Writer) error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
+	if errors.Is(err, lines.ErrTooLong) {
+		return fmt.Errorf("a request: %w", driver.ErrLineTooLong)
+	}
 	return err
 }
 

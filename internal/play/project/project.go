@@ -23,10 +23,10 @@ const File = "leakbench.yaml"
 // Project is what a repository says. The zero value says nothing.
 type Project struct {
 	Path            string // "" where there is no file
-	Host            string // as --host takes it
+	Host            string // as in leakbench run
 	Scenarios       []string
 	Levels          []record.Level
-	Reporters       []string // as --reporter takes them
+	Reporters       []string // NAME or NAME=FILE
 	Settle, Confirm time.Duration
 }
 
@@ -110,13 +110,13 @@ func (p *Project) value() yamlfile.Value {
 		})
 	}
 	return yamlfile.Object("the file",
-		yamlfile.May("host", "the host: the name of a built-in one or a preset, a host file, or the path of a driver, as --host takes it",
+		yamlfile.May("host", "the host: the name of a built-in one or a preset, a host file, or the path of a driver",
 			word("a host", checkHost)(&p.Host)),
 		yamlfile.May("scenarios", "what to run: built-in scenarios, files, or all",
 			list(&p.Scenarios, "scenarios", word("a scenario", checkScenario))),
 		yamlfile.May("level", "the levels to run: orderly, stubborn, sudden",
 			yamlfile.List(&p.Levels, "level", func(l *record.Level) yamlfile.Value { return yamlfile.Choice(l, "a level", record.Levels()...) })),
-		yamlfile.May("reporters", "more outputs, each NAME or NAME=FILE, as --reporter takes them",
+		yamlfile.May("reporters", "more outputs, each NAME or NAME=FILE",
 			list(&p.Reporters, "reporters", word("a reporter", checkReporter))),
 		yamlfile.May("settle", "how long the host may take to end a server", yamlfile.Time(&p.Settle)),
 		yamlfile.May("confirm", "how long survivors are watched after settle", yamlfile.Time(&p.Confirm)),

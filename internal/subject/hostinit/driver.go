@@ -1,9 +1,9 @@
 package hostinit
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,32 +28,22 @@ type DriverFile struct {
 
 // language says what is written for a driver in it.
 type language struct {
-	name    string
-	driver  string               // the file that is the user's
-	from    string               // in skeletons
-	library map[string]libraryAt // path below the folder -> where it is
-	next    [][]string           // commands that the user needs before the driver can be started; %s is the folder, %p the same as a path
-	start   string               // what is started, below the folder
-}
-
-type libraryAt struct {
-	fs   fs.FS
-	path string
+	name   string
+	driver string     // the file that is the user's
+	from   string     // in skeletons
+	preset string     // whose package the driver is, where no kit has a library
+	next   [][]string // commands that the user needs before the driver can be started; %s is the folder, %p the same as a path
+	start  string     // what is started, below the folder
 }
 
 var languages = []language{
 	{
 		name: "python", driver: "driver.py", from: "driver.py", start: "driver.py",
 		next: [][]string{{"pip", "install", "mcp"}},
-		library: map[string]libraryAt{
-			"leakbench/__init__.py": {integrations.Files, "python/leakbench/__init__.py"},
-			"leakbench/driver.py":   {integrations.Files, "python/leakbench/driver.py"},
-		},
 	},
 	{
 		name: "node", driver: "driver.mjs", from: "driver.mjs", start: "driver.mjs",
-		library: map[string]libraryAt{"leakbench/driver.mjs": {integrations.Files, "node/leakbench/driver.mjs"}},
-		next:    [][]string{{"npm", "install", "--prefix", "%s", "@modelcontextprotocol/client"}},
+		next: [][]string{{"npm", "install", "--prefix", "%s", "@modelcontextprotocol/client"}},
 	},
 	{
 		name: "go", driver: "main.go", from: "main.go.txt", start: "driver" + exe,
@@ -65,12 +55,7 @@ var languages = []language{
 		},
 	},
 	{
-		name: "rust", driver: "src/main.rs", from: "main.rs", start: "target/debug/leakbench-driver",
-		library: map[string]libraryAt{
-			"src/driver.rs": {hosts.Files, "rmcp/src/driver.rs"},
-			"Cargo.toml":    {hosts.Files, "rmcp/Cargo.toml"},
-			"Cargo.lock":    {hosts.Files, "rmcp/Cargo.lock"},
-		},
+		name: "rust", driver: "src/main.rs", from: "main.rs", start: "target/debug/leakbench-driver", preset: "rmcp",
 		next: [][]string{{"cargo", "build", "--manifest-path", "%s/Cargo.toml"}},
 	},
 }
@@ -110,14 +95,11 @@ func Driver(name, folder string) (files []DriverFile, commands []string, err err
 		return nil, nil, err
 	}
 	files = []DriverFile{{Path: l.driver, Content: own, Program: l.start == l.driver}}
-	for to, at := range l.library {
-		content, err := fs.ReadFile(at.fs, at.path)
-		if err != nil {
-			return nil, nil, err
-		}
-		if strings.HasPrefix(to, "Cargo.") { // the preset's package
-			content = []byte(strings.ReplaceAll(string(content), "leakbench-rmcp", "leakbench-driver"))
-		}
+	library, err := l.library()
+	if err != nil {
+		return nil, nil, err
+	}
+	for to, content := range library {
 		files = append(files, DriverFile{Path: to, Content: content})
 	}
 	slices.SortFunc(files[1:], func(a, b DriverFile) int { return strings.Compare(a.Path, b.Path) })
@@ -129,6 +111,22 @@ func Driver(name, folder string) (files []DriverFile, commands []string, err err
 		commands = append(commands, text.Command(words))
 	}
 	return files, append(commands, text.Command([]string{"leakbench", "run", "storm", "--host", atPath(path.Join(folder, l.start))})), nil
+}
+
+// library is what the user's own file stands on, by path below the folder.
+func (l *language) library() (map[string][]byte, error) {
+	library, err := integrations.Library(l.name)
+	if l.preset == "" || err != nil {
+		return library, err
+	}
+	for _, file := range []string{"src/driver.rs", "Cargo.toml", "Cargo.lock"} {
+		content, err := hosts.Files.ReadFile(path.Join(l.preset, file))
+		if err != nil {
+			return nil, err
+		}
+		library[file] = bytes.ReplaceAll(content, []byte("leakbench-"+l.preset), []byte("leakbench-driver"))
+	}
+	return library, nil
 }
 
 // atPath is a path that is not taken for the name of a host.

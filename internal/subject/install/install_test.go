@@ -136,7 +136,7 @@ func TestAnotherVersion(t *testing.T) {
 // TestWhatPipIsAsked: wheels alone, with hashes where the version is the pinned one, and never the newest of another name.
 func TestWhatPipIsAsked(t *testing.T) {
 	const always = "-m pip install --disable-pip-version-check --no-input --progress-bar off --only-binary :all: "
-	for version, want := range map[string]string{"1.0.0": always + "--require-hashes -r [^ ]+/requirements.txt\n", "0.9.0": always + "-- gateway==0.9.0\n"} {
+	for version, want := range map[string]string{"1.0.0": always + "--no-deps --require-hashes -r [^ ]+/requirements.txt\n", "0.9.0": always + "-- gateway==0.9.0\n"} {
 		b := newBench(t, works)
 		bin := filepath.Dir(b.log)
 		venv := "[ \"$1\" = -c ] && exit 0\nmkdir -p \"$3/bin\" && cp \"" + bin + "/pip\" \"$3/bin/python\"\n"

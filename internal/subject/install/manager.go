@@ -56,7 +56,8 @@ func (m manager) check(ctx context.Context) error {
 }
 
 // installPython makes the folder a virtual environment. Wheels alone are taken, as a source distribution runs code of
-// its own when it is installed, and what is pinned must have the hash that it is pinned with.
+// its own when it is installed, and what is pinned must have the hash that it is pinned with. A lock file names every package. So pip is
+// not to look for those that packages need: some versions of it then pass over a pin where a newer version is out, and refuse that.
 func installPython(ctx context.Context, p Params, dir string) error {
 	pip, err := environment(ctx, p, dir)
 	if err != nil {
@@ -64,7 +65,7 @@ func installPython(ctx context.Context, p Params, dir string) error {
 	}
 	pip = append(pip, "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--only-binary", ":all:")
 	if p.Version == p.Pinned {
-		return p.run(ctx, dir, append(pip, "--require-hashes", "-r", filepath.Join(dir, p.Lock))...)
+		return p.run(ctx, dir, append(pip, "--no-deps", "--require-hashes", "-r", filepath.Join(dir, p.Lock))...)
 	}
 	return p.run(ctx, dir, append(pip, "--", p.Package+"=="+p.Version)...)
 }

@@ -46,8 +46,7 @@ func (m *maker) tickMove() []scenarios.Step {
 	step := scenarios.Step{Op: record.OpTick}
 	var fit []*server
 	for _, v := range m.servers {
-		always := !slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective)
-		if !v.hangs() || m.Alone || always && v.holds(true) && m.Can(record.OpCancel) {
+		if m.canDo(v) {
 			fit = append(fit, v)
 		}
 	}
@@ -69,6 +68,12 @@ func (m *maker) tickMove() []scenarios.Step {
 		}
 	}
 	return []scenarios.Step{step}
+}
+
+// canDo says that a job of a server comes to an end.
+func (m *maker) canDo(v *server) bool {
+	always := !slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective)
+	return !v.hangs() || m.Alone || always && v.holds(true) && m.Can(record.OpCancel)
 }
 
 func (m *maker) job(v *server) scenarios.Job {
@@ -286,6 +291,7 @@ func (m *maker) repeatMove() []scenarios.Step {
 }
 
 // lose breaks a session that is open, so that its server lives on and does not answer, and leaves it to the host to reconnect in a call.
+// The old server ends with the host at the latest: the look comes before that.
 func (m *maker) lose() []scenarios.Step {
 	s := m.some(func(s *session) bool { return s.server.steady() && !s.server.stubborn() })
 	if s == nil || m.Loose || !m.Can(record.OpOpen) || !m.Can(record.OpBreak) || !m.Can(record.OpCall) {
@@ -298,7 +304,7 @@ func (m *maker) lose() []scenarios.Step {
 	}
 	s.server.exact = false
 	call := scenarios.Step{Op: record.OpCall, Session: s.name}
-	return slices.Concat([]scenarios.Step{open, call, silent}, m.callFirst(s), []scenarios.Step{call})
+	return slices.Concat([]scenarios.Step{open, call, silent}, m.callFirst(s), []scenarios.Step{call}, m.checkpointMove())
 }
 
 // callFirst calls a session that may be lost, and opens it if the host has not reconnected it by itself.

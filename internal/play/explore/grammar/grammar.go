@@ -141,7 +141,7 @@ func (m *maker) limits() record.Limits {
 	l.Settle, l.Confirm = record.Duration(1500*time.Millisecond), record.Duration(1500*time.Millisecond)
 	l.Close, l.Stop = record.Duration(2*time.Second), record.Duration(4*time.Second)
 	if m.patient {
-		l.Patience = record.Duration(3 * time.Second)
+		l.Patience = record.Duration(6 * time.Second) // some libraries give up after 5 s
 	}
 	most, faulty := 0, false
 	for _, s := range m.sessions {

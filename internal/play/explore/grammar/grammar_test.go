@@ -72,3 +72,36 @@ func TestValidByConstruction(t *testing.T) {
 		t.Log(name, ops)
 	}
 }
+
+// TestKnowsHosts: the grammar has what a host does by itself: it reconnects in a call, whose session nobody opens, it meets faults in its
+// lists, and it gives up by itself.
+func TestKnowsHosts(t *testing.T) {
+	t.Parallel()
+	patterns := map[string]*regexp.Regexp{
+		"a call on a broken session, without an open": regexp.MustCompile(`\{break: [^\n]*\n *- \{call: [^\n]*\n *- \{open: [^\n]*if: lost`),
+		"the same, and a look at what is left": regexp.MustCompile(
+			`with: \{do: close-stdout\}\}\n *- \{call: [^\n]*\n *- \{open: [^\n]*if: lost\}\n *- \{call: [^\n]*\n *- \{checkpoint: `),
+		"a list with a fault":              regexp.MustCompile(`\{on: list, `),
+		"a list of resources with a fault": regexp.MustCompile(`\{on: list-resources, `),
+		"a list of prompts with a fault":   regexp.MustCompile(`\{on: list-prompts, `),
+		"a list that is asked for":         regexp.MustCompile(`list: \S+`),
+		"the tools have changed":           regexp.MustCompile(`list-changed`),
+		"an own limit in a call":           regexp.MustCompile(`call: [^\n]*patient: true`),
+		"an own limit in a connect":        regexp.MustCompile(`open: [^\n]*patient: true`),
+	}
+	count := map[string]int{}
+	for seed := range uint64(300) {
+		p := grammar.Params{Reach: reaches["driver"], Name: "x", Calm: seed%8 == 0}
+		text := grammar.Make(rand.New(rand.NewPCG(seed, 1)), p).Text()
+		assert.Equal(t, strings.Contains(text, "patient: true"), strings.Contains(text, "patience: 6s"), text)
+		for what, pattern := range patterns {
+			if pattern.MatchString(text) {
+				count[what]++
+			}
+		}
+	}
+	t.Log(count)
+	for what := range patterns {
+		assert.GreaterOrEqual(t, count[what], 3, what)
+	}
+}

@@ -54,7 +54,7 @@ var moves = []move{
 	{2, record.OpRecycle, (*maker).recycleMove},
 }
 
-func (m *maker) makeSteps() (steps []scenarios.Step) {
+func (m *maker) makeSessions() {
 	for _, s := range m.servers {
 		more := m.weighted(70, 30)
 		if m.shared {
@@ -64,17 +64,26 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 			m.sessions = append(m.sessions, &session{name: fmt.Sprintf("%s-%d", s.Label, n+1), server: s})
 		}
 	}
-	weights := make([]int, len(moves))
+}
+
+// weights are those of the moves, by what the host can and what is to be tried.
+func (m *maker) weights() []int {
+	weights, beside := make([]int, len(moves)), m.Want.State == InCall || m.Want.State == Connecting
 	for i, v := range moves {
 		weights[i] = v.weight
-		switch beside := m.Want.State == InCall || m.Want.State == Connecting; {
+		switch {
 		case !m.can(v.op):
 			weights[i] = 0
 		case v.op == m.Want.Op && !beside, v.op == record.OpParallel && beside, v.op == record.OpTick && m.Want.Op == record.OpJob:
 			weights[i] += wanted
 		}
 	}
-	over := false
+	return weights
+}
+
+func (m *maker) makeSteps() (steps []scenarios.Step) {
+	m.makeSessions()
+	weights, over := m.weights(), false
 	if m.Calm && m.can(record.OpRepeat) {
 		steps = m.calmly()
 	}
@@ -204,9 +213,14 @@ func (m *maker) open(s *session) []scenarios.Step {
 	if s.shaken = !must; must && !m.chance(8) {
 		s.state = sure
 	} else {
-		step.Timeout, step.Expect = millis(of(m, 200, 500, 1000)), record.ExpectAny
-		if must {
+		const longest = 1000
+		limit := of(m, 200, 500, longest)
+		step.Timeout, step.Expect = millis(limit), record.ExpectAny
+		switch {
+		case must:
 			step.Timeout = millis(of(m, 5, 50, 2000))
+		case limit == longest && s.server.hangs() && m.Can(record.OpCancel): // until the host itself gives up, if it does
+			step.Timeout, step.Patient, m.patient = 0, true, true
 		}
 		s.state, s.server.exact = unsure, false
 	}
@@ -269,7 +283,7 @@ func (m *maker) call(s *session) scenarios.Step {
 	case 3:
 		step.Tool, step.Args = "sleep", map[string]any{"ms": forEver}
 		step.Timeout, step.Expect = millis(of(m, 50, 300)), record.ExpectFail
-		if m.Can(record.OpCancel) && m.chance(20) { // until the host itself gives up, or has shown that it does not
+		if m.Can(record.OpCancel) && m.chance(60) { // until the host itself gives up, or has shown that it does not
 			step.Timeout, step.Patient, m.patient = 0, true, true
 			s.state, s.shaken = unsure, true
 		}
