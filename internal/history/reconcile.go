@@ -213,7 +213,7 @@ func (h *History) questioned(s *Server) bool {
 func (h *History) listed(s *Server) bool {
 	asked := strings.HasSuffix(string(s.LastRPC.Method), "/list") && s.LastRPC.Phase == record.PhaseAnswered && len(s.Calls) == 0
 	session := h.Session(s.Label, s.Session)
-	if !asked || !s.EndedInOrder() || session == nil {
+	if !asked || !s.endedInOrder() || session == nil {
 		return false
 	}
 	from := h.openedWithin(s)

@@ -101,8 +101,8 @@ func (s *Server) SharesSession(o *Server) bool { return s.Label == o.Label && s.
 // LivedAt says that it had been born by t, and not died.
 func (s *Server) LivedAt(t int64) bool { return s.Born <= t && !By(s.Died, t) }
 
-// EndedInOrder says that it read the end of its stdin before any signal, and died.
-func (s *Server) EndedInOrder() bool {
+// endedInOrder says that it read the end of its stdin before any signal, and died.
+func (s *Server) endedInOrder() bool {
 	return s.Died != Never && s.EOF != Never && (len(s.Signals) == 0 || s.Signals[0].T > s.EOF)
 }
 

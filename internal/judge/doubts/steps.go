@@ -71,7 +71,7 @@ func (f *search) doubtUnseenCalls() {
 	}
 	var answered []facts.SessionKey
 	for _, s := range f.Steps() {
-		key := facts.SessionKey{Label: s.Label, Name: s.Session}
+		key := facts.KeyOf(s)
 		switch {
 		case s.Op != record.OpCall && s.Op != record.OpJob, s.Ended < 0, s.Skipped, !s.OK, s.Expect == record.ExpectFail:
 		case s.Op == record.OpJob && s.Detail == record.DetailProbe:
@@ -129,7 +129,7 @@ func (f *search) accounted(s *history.Step) bool {
 	if h := f.HostAt(s.Begun); h.AskedAt >= 0 && s.Ended >= h.AskedAt && !s.Op.EndsHost() && s.Op != record.OpStart {
 		return true
 	}
-	if f.HarmedBy(facts.SessionKey{Label: s.Label, Name: s.Session}, f.NotedBy(s.Ended)) || f.neverOpened(s) {
+	if f.HarmedBy(facts.KeyOf(s), f.NotedBy(s.Ended)) || f.neverOpened(s) {
 		return true
 	}
 	return f.harmedDuring(s) || len(f.Harmed) > 0 && f.signalledDuring(s)

@@ -64,6 +64,9 @@ type SessionKey struct{ Label, Name string }
 // SessionOf is the session that a server was launched for.
 func SessionOf(s *history.Server) SessionKey { return SessionKey{s.Label, s.Session} }
 
+// KeyOf is the session that a step is about.
+func KeyOf(st *history.Step) SessionKey { return SessionKey{st.Label, st.Session} }
+
 // Changes are those of a server's session.
 func (f *Facts) Changes(s *history.Server) []history.SessionChange {
 	if session := f.Session(s.Label, s.Session); session != nil {

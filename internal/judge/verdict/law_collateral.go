@@ -266,7 +266,7 @@ func (f *casefile) renewal(s *history.Server, t int64) string {
 }
 
 func (f *casefile) harm(s *history.Server, t int64) {
-	key := facts.SessionKey{Label: s.Label, Name: s.Session}
+	key := facts.SessionOf(s)
 	if before, known := f.Harmed[key]; !known || t < before {
 		f.Harmed[key] = t
 	}

@@ -48,7 +48,7 @@ type recovery struct {
 }
 
 func (r *recovery) judge(s *history.Step) {
-	key := facts.SessionKey{Label: s.Label, Name: s.Session}
+	key := facts.KeyOf(s)
 	if s.Reconnect == record.ByItself && s.Failed() {
 		r.fails(s)
 		r.Broken(r.unkeptClaim(s))
