@@ -226,17 +226,27 @@ func (h *History) Strays(wants []record.Want, rows []record.Process) []Stray {
 		switch {
 		case p.State == record.StateZombie || h.Leaver(p, all, life) != nil:
 		case a.Part == PartLauncher || a.Part == PartHelper:
-			s, any := a.Server, anyNumber(wants, a.Server.Label)
-			over := h.Attributed(life) && !any && !allowed[s] || a.Direct && any
-			if s.Died != Never && s.Life == life && over {
+			if a.Server.Died != Never && a.Server.Life == life && h.isUnwanted(a, wants, allowed) {
 				strays = append(strays, Stray{p, a})
 			}
-		case !h.Attributed(life):
-		case a.Part == PartUnknown && a.Near != nil && !anyNumber(wants, a.Near.Label) && !CarriesServer(&p, h.run):
+		case h.Attributed(life) && h.isPerSession(&p, a, wants):
 			unknown = append(unknown, Stray{p, a})
 		}
 	}
 	return append(strays, h.perSession(unknown, allowed, all)...)
+}
+
+// isUnwanted says that a launcher or a helper need not be there once its server has ended.
+func (h *History) isUnwanted(a Attribution, wants []record.Want, allowed map[*Server]bool) bool {
+	if anyNumber(wants, a.Server.Label) {
+		return a.Direct
+	}
+	return h.Attributed(a.Server.Life) && !allowed[a.Server]
+}
+
+// isPerSession says that the host may have started a process for a session.
+func (h *History) isPerSession(p *record.Process, a Attribution, wants []record.Want) bool {
+	return a.Part == PartUnknown && a.Near != nil && !anyNumber(wants, a.Near.Label) && !CarriesServer(p, h.run)
 }
 
 // perSession are those that the host has started for sessions which have ended: more of them were started after

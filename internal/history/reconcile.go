@@ -202,7 +202,7 @@ func (h *History) questioned(s *Server) bool {
 		return false
 	}
 	return slices.ContainsFunc(h.servers, func(o *Server) bool {
-		mine := o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Established != Never
+		mine := o.SharesSession(s) && o.Life == s.Life && o.Established != Never
 		return mine && o.Born > s.Born && o.Born-s.Died < int64(SameMoment) && !h.Reopened(s, o)
 	})
 }
@@ -212,32 +212,42 @@ func (h *History) questioned(s *Server) bool {
 // for which no other one was launched has lost this one.
 func (h *History) listed(s *Server) bool {
 	asked := strings.HasSuffix(string(s.LastRPC.Method), "/list") && s.LastRPC.Phase == record.PhaseAnswered && len(s.Calls) == 0
-	inOrder := s.Died != Never && s.EOF != Never && (len(s.Signals) == 0 || s.Signals[0].T > s.EOF)
 	session := h.Session(s.Label, s.Session)
-	if !asked || !inOrder || session == nil {
+	if !asked || !s.endedInOrder() || session == nil {
 		return false
 	}
-	i := slices.IndexFunc(h.steps, func(st *Step) bool {
-		opens := st.Op == record.OpOpen && st.Session == s.Session || st.Op == record.OpReload
-		return opens && st.Label == s.Label && st.OK && st.Begun <= s.Born && st.Ended >= s.EOF
-	})
-	if i < 0 {
+	from := h.openedWithin(s)
+	if from == Never {
 		return false
 	}
-	from, until := h.steps[i].Ended, int64(math.MaxInt64)
-	if i := slices.IndexFunc(session.Changes, func(c SessionChange) bool { return c.T > from && c.State != record.SessionOpen }); i >= 0 {
-		until = session.Changes[i].T
-	}
-	return !slices.ContainsFunc(h.steps, func(st *Step) bool {
+	until := session.openUntil(from)
+	called := slices.ContainsFunc(h.steps, func(st *Step) bool {
 		return st.Op == record.OpCall && st.Session == s.Session && st.Begun > from && st.Begun < until
-	}) || slices.ContainsFunc(h.servers, func(o *Server) bool {
-		return o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Born > s.Born && o.Born < until
+	})
+	return !called || h.replaced(s, until)
+}
+
+// openedWithin is the end of the open, or the reload, in whose course a server was launched and ended, or Never.
+func (h *History) openedWithin(s *Server) int64 {
+	for _, st := range h.steps {
+		opens := st.Op == record.OpOpen && st.Session == s.Session || st.Op == record.OpReload
+		if opens && st.Label == s.Label && st.OK && st.Begun <= s.Born && st.Ended >= s.EOF {
+			return st.Ended
+		}
+	}
+	return Never
+}
+
+// replaced says that another server was launched for a server's session later, before a time.
+func (h *History) replaced(s *Server, until int64) bool {
+	return slices.ContainsFunc(h.servers, func(o *Server) bool {
+		return o.SharesSession(s) && o.Life == s.Life && o.Born > s.Born && o.Born < until
 	})
 }
 
 // served says that o was the working server of its session when s was launched for the same connection.
 func (h *History) served(o, s *Server) bool {
-	if o == s || o.Label != s.Label || o.Session != s.Session || o.Life != s.Life || o.Born > s.Born || o.Established == Never {
+	if o == s || !o.SharesSession(s) || o.Life != s.Life || o.Born > s.Born || o.Established == Never {
 		return false
 	}
 	return (o.Broken == Never || o.Broken > s.EOF) && (o.EOF == Never || o.EOF > s.EOF) && !h.Reopened(o, s)

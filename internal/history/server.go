@@ -92,6 +92,20 @@ func newServer(e *record.Event) *Server {
 	}
 }
 
+// By says that what happened at a time had happened by another one.
+func By(at, t int64) bool { return at >= 0 && at <= t }
+
+// SharesSession says that two servers were launched for one session.
+func (s *Server) SharesSession(o *Server) bool { return s.Label == o.Label && s.Session == o.Session }
+
+// LivedAt says that it had been born by t, and not died.
+func (s *Server) LivedAt(t int64) bool { return s.Born <= t && !By(s.Died, t) }
+
+// endedInOrder says that it read the end of its stdin before any signal, and died.
+func (s *Server) endedInOrder() bool {
+	return s.Died != Never && s.EOF != Never && (len(s.Signals) == 0 || s.Signals[0].T > s.EOF)
+}
+
 // Alive says that the ledger holds the server for alive. A lost one is not: it
 // may live or not, and its loss is a doubt of its own.
 func (s *Server) Alive() bool { return s.Died == Never && s.Lost == Never }
@@ -116,7 +130,7 @@ func (s *Server) FirstAnswer() int64 {
 }
 
 // BrokenBy says that a fault of its own had broken it by t.
-func (s *Server) BrokenBy(t int64) bool { return s.Broken >= 0 && s.Broken <= t }
+func (s *Server) BrokenBy(t int64) bool { return By(s.Broken, t) }
 
 // pidFor is the server's pid as another server has it.
 func (s *Server) pidFor(other *Server) int {
@@ -164,10 +178,7 @@ func first(at *int64, t int64) {
 
 func (s *Server) rpc(t int64, m record.RPCInfo) {
 	s.LastRPC = m
-	first(&s.Heard, s.Born)
-	if late := s.catchUp(t); !late && s.EOF == Never && len(s.Signals) == 0 {
-		s.Heard = t
-	}
+	s.hears(t)
 	if m.Own && s.Session == "" {
 		s.Session = m.Session
 	}
@@ -190,6 +201,14 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 		} else {
 			s.answer(t, m.ID)
 		}
+	}
+}
+
+// hears notes a message that came or went at t. One may have waited to be read.
+func (s *Server) hears(t int64) {
+	first(&s.Heard, s.Born)
+	if late := s.catchUp(t); !late && s.EOF == Never && len(s.Signals) == 0 {
+		s.Heard = t
 	}
 }
 

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -20,6 +21,16 @@ type Session struct {
 type SessionChange struct {
 	T int64
 	record.Session
+}
+
+// openUntil is when a session that was open at t was not any more.
+func (s *Session) openUntil(t int64) int64 {
+	for _, c := range s.Changes {
+		if c.T > t && c.State != record.SessionOpen {
+			return c.T
+		}
+	}
+	return math.MaxInt64
 }
 
 func (h *History) session(e *record.Event) {

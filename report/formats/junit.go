@@ -220,21 +220,12 @@ type lawState struct {
 }
 
 func lawOver(g *model.Repeats, id string) lawState {
-	s := lawState{id: id, state: stateNotJudged}
+	s := lawState{id: id}
 	errors := 0
 	for _, j := range g.Runs {
 		for _, l := range j.Verdict.Laws {
-			if l.Law != id {
-				continue
-			}
-			if s.name == "" || l.Status == verdict.LawBroken || l.Status == verdict.LawKept && s.result.Status == verdict.LawNotJudged {
-				s.name, s.result = l.Name, l
-			}
-			if l.Status != verdict.LawNotJudged {
-				s.judged++
-			}
-			if l.Status == verdict.LawBroken {
-				s.broken++
+			if l.Law == id {
+				s.take(l)
 			}
 		}
 		for _, f := range j.Verdict.Findings {
@@ -246,17 +237,35 @@ func lawOver(g *model.Repeats, id string) lawState {
 			}
 		}
 	}
+	s.state = s.stateWith(errors)
+	return s
+}
+
+// take takes in how the law fared in one run. A breach is shown before what was kept, and that before what was not judged.
+func (s *lawState) take(l verdict.LawResult) {
+	if s.name == "" || l.Status == verdict.LawBroken || l.Status == verdict.LawKept && s.result.Status == verdict.LawNotJudged {
+		s.name, s.result = l.Name, l
+	}
+	if l.Status != verdict.LawNotJudged {
+		s.judged++
+	}
+	if l.Status == verdict.LawBroken {
+		s.broken++
+	}
+}
+
+func (s *lawState) stateWith(errors int) string {
 	switch {
 	case s.broken > 0 && errors == 0:
-		s.state = stateWarning
+		return stateWarning
 	case s.broken > 0 && s.broken < s.judged:
-		s.state = stateFlaky
+		return stateFlaky
 	case s.broken > 0:
-		s.state = stateBroken
+		return stateBroken
 	case s.judged > 0:
-		s.state = stateKept
+		return stateKept
 	}
-	return s
+	return stateNotJudged
 }
 
 // told is what the findings of a law say, each in a few lines.

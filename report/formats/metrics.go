@@ -231,7 +231,7 @@ func benchResult(j *verdict.Judged) *benchfmt.Result {
 // upper-case letter; a "-" before digits at the end would be GOMAXPROCS.
 func benchName(s string, upper bool) string {
 	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
+		if words.IsPlain(r) {
 			return r
 		}
 		return '_'
@@ -244,10 +244,10 @@ func benchName(s string, upper bool) string {
 	if name == "" {
 		name = "unknown"
 	}
+	if upper {
+		name = strings.ToUpper(name[:1]) + name[1:]
+	}
 	if upper && (name[0] < 'A' || name[0] > 'Z') {
-		if name[0] >= 'a' && name[0] <= 'z' {
-			return strings.ToUpper(name[:1]) + name[1:]
-		}
 		return "X" + name
 	}
 	return name

@@ -137,7 +137,7 @@ func sarifURI(j *verdict.Judged) string {
 	var out []byte
 	for _, c := range []byte(words.Clean(file, words.MaxText/4)) {
 		switch {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-' || c == '/':
+		case words.IsPlain(rune(c)), c == '/':
 			out = append(out, c)
 		case c == '\\':
 			out = append(out, '/')

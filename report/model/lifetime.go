@@ -44,31 +44,27 @@ type Stretch struct {
 // Stretches cut a life into the states it passed through.
 func Stretches(f *Server) []Stretch {
 	leaving := history.Never
-	for _, t := range []int64{f.EOF, f.Term, f.Bye} {
-		if t >= 0 && (leaving < 0 || t < leaving) {
-			leaving = t
-		}
+	if told := slices.DeleteFunc([]int64{f.EOF, f.Term, f.Bye}, func(t int64) bool { return t < 0 }); len(told) > 0 {
+		leaving = slices.Min(told)
+	}
+	states := []Stretch{
+		{From: f.Overdue, State: "over"},
+		{From: leaving, State: "leave"},
+		{From: f.Broken, State: "broken"},
+		{From: f.Established, State: "work"},
 	}
 	cuts := []int64{f.Born, f.Until}
-	for _, t := range []int64{f.Established, f.Broken, leaving, f.Overdue} {
-		if t > f.Born && t < f.Until {
-			cuts = append(cuts, t)
+	for _, s := range states {
+		if s.From > f.Born && s.From < f.Until {
+			cuts = append(cuts, s.From)
 		}
 	}
 	slices.Sort(cuts)
-	since := func(t, begun int64) bool { return begun >= 0 && t >= begun }
 	var out []Stretch
 	for i := 1; i < len(cuts); i++ {
 		from, to, state := cuts[i-1], cuts[i], "start"
-		switch {
-		case since(from, f.Overdue):
-			state = "over"
-		case since(from, leaving):
-			state = "leave"
-		case since(from, f.Broken):
-			state = "broken"
-		case since(from, f.Established):
-			state = "work"
+		if at := slices.IndexFunc(states, func(s Stretch) bool { return s.From >= 0 && from >= s.From }); at >= 0 {
+			state = states[at].State
 		}
 		if f.Left && i == len(cuts)-1 {
 			state = "over"

@@ -74,17 +74,6 @@ func (k *OtherProcess) Outcome() string {
 // placeOthers finds the server of each: the one that it started, or that is its parent, its group's leader or its
 // session's. What the keeper adopted is placed by what it was when it was first seen.
 func (s *Run) placeOthers() {
-	lived := func(servers []*Server, k *OtherProcess) *Server {
-		for _, f := range slices.Backward(servers) {
-			if f.Born <= k.Last && f.Until >= k.First {
-				return f
-			}
-		}
-		if len(servers) > 0 {
-			return servers[len(servers)-1]
-		}
-		return nil
-	}
 	byPID, children := map[int][]*Server{}, map[int][]*Server{}
 	for _, f := range s.Servers {
 		byPID[f.Birth.PID] = append(byPID[f.Birth.PID], f)
@@ -94,27 +83,44 @@ func (s *Run) placeOthers() {
 	for _, k := range s.Others {
 		othersByPID[k.PID] = k
 		k.Role = "other"
-		if f := lived(children[k.PID], k); f != nil {
+		if f := livedBeside(children[k.PID], k); f != nil {
 			k.Role, k.Of = "launcher", f
 			continue
 		}
 		for _, pid := range []int{k.PPID, k.PGID, k.SID} {
-			if f := lived(byPID[pid], k); f != nil {
+			if f := livedBeside(byPID[pid], k); f != nil {
 				k.Role, k.Of = "helper", f
 				break
 			}
 		}
 	}
 	for range 4 { // a helper's helper, a launcher's launcher
-		for _, k := range s.Others {
-			if up := othersByPID[k.PPID]; k.Of == nil && up != nil && up.Of != nil {
-				k.Role, k.Of = up.Role, up.Of
-			}
+		s.placeByParents(othersByPID)
+	}
+}
+
+// livedBeside is the newest of some servers that lived while a process was seen, else the newest, or nil.
+func livedBeside(servers []*Server, k *OtherProcess) *Server {
+	for _, f := range slices.Backward(servers) {
+		if f.Born <= k.Last && f.Until >= k.First {
+			return f
 		}
-		for _, k := range s.Others {
-			if up := othersByPID[k.PPID]; up != nil && up.Of == nil && k.Role == "launcher" {
-				up.Role, up.Of = k.Role, k.Of
-			}
+	}
+	if len(servers) > 0 {
+		return servers[len(servers)-1]
+	}
+	return nil
+}
+
+func (s *Run) placeByParents(byPID map[int]*OtherProcess) {
+	for _, k := range s.Others {
+		if up := byPID[k.PPID]; k.Of == nil && up != nil && up.Of != nil {
+			k.Role, k.Of = up.Role, up.Of
+		}
+	}
+	for _, k := range s.Others {
+		if up := byPID[k.PPID]; up != nil && up.Of == nil && k.Role == "launcher" {
+			up.Role, up.Of = k.Role, k.Of
 		}
 	}
 }

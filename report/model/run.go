@@ -95,6 +95,13 @@ func (s *Run) Outcome(f *Server) string {
 		return "running where the file ends"
 	case f.Lost >= 0:
 		return "lost from sight"
+	}
+	return ending(f)
+}
+
+// ending is how a server ended that went when it was to go.
+func ending(f *Server) string {
+	switch {
 	case f.Bye >= 0:
 		return "clean exit"
 	case f.Broken >= 0:

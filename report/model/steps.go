@@ -61,13 +61,11 @@ func StepResult(s *history.Step) string {
 		return "ok, but should fail"
 	case s.OK:
 		return "ok"
-	case s.Expect == record.ExpectFail:
-		return "failed, as it should"
-	case s.Expect == record.ExpectAny:
-		return "failed, which is allowed"
 	}
-	return "failed"
+	return cmp.Or(failures[s.Expect], "failed")
 }
+
+var failures = map[record.Expect]string{record.ExpectFail: "failed, as it should", record.ExpectAny: "failed, which is allowed"}
 
 // OwnLimits are what came of the steps that were left to the host's own time limit.
 func (s *Run) OwnLimits() (lines []string) {

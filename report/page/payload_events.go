@@ -71,14 +71,7 @@ func (c *eventColumns) told(e *record.Event) {
 	case e.Step != nil:
 		c.add(e.T, "step", model.StepTitle(&history.Step{Step: *e.Step, Ended: e.T, Skipped: e.Kind == record.StepSkipped}))
 	case e.Checkpoint != nil:
-		text := e.Checkpoint.Name + " begins"
-		if e.Kind == record.CheckpointEnded {
-			text = e.Checkpoint.Name + ": unexpected state"
-			if e.Checkpoint.Quiet {
-				text = e.Checkpoint.Name + ": as expected"
-			}
-		}
-		c.add(e.T, "checkpoint", text)
+		c.checkpoint(e)
 	case e.Session != nil:
 		c.add(e.T, "session", words.Join(e.Session.Name, "("+e.Session.Label+"):", string(e.Session.State), string(e.Session.Why)))
 	case e.Kind == record.HostStarted && e.Process != nil:
@@ -91,6 +84,25 @@ func (c *eventColumns) told(e *record.Event) {
 		c.add(e.T, "stderr", "stdout, no message: "+e.Text)
 	case e.Doubt != nil:
 		c.add(e.T, "doubt", string(e.Doubt.Code)+": "+e.Doubt.Text)
+	default:
+		c.byBench(e)
+	}
+}
+
+func (c *eventColumns) checkpoint(e *record.Event) {
+	text := " begins"
+	switch {
+	case e.Kind == record.CheckpointEnded && e.Checkpoint.Quiet:
+		text = ": as expected"
+	case e.Kind == record.CheckpointEnded:
+		text = ": unexpected state"
+	}
+	c.add(e.T, "checkpoint", e.Checkpoint.Name+text)
+}
+
+// byBench tells of what the bench has done itself: a control, a bystander, a sweep.
+func (c *eventColumns) byBench(e *record.Event) {
+	switch {
 	case e.Kind == record.Controlled && e.Control != nil:
 		text := ", without the host: still running %s after stdin EOF"
 		if e.Control.Exited {
@@ -111,41 +123,13 @@ func (c *eventColumns) told(e *record.Event) {
 }
 
 func (c *eventColumns) ofServer(f *model.Server, events []*record.Event) {
-	b := &f.Birth
 	overdue := f.Overdue
 	for _, e := range events {
 		if overdue >= 0 && e.T > overdue {
 			c.add(overdue, "over", "should be gone from here on")
 			overdue = history.Never
 		}
-		switch e.Kind {
-		case record.Born:
-			c.add(e.T, "born", fmt.Sprintf("launch %d, group %s, session %s", f.Launch, leader(b.PGID, b.PID), leader(b.SID, b.PID)))
-		case record.Ready:
-			c.add(e.T, "ready", "reads stdin")
-		case record.RPC:
-			c.rpc(e, f)
-		case record.Faulted:
-			if e.Fault != nil {
-				c.add(e.T, "fault", words.Join("on", string(e.Fault.On)+":", string(e.Fault.Do), e.Fault.Detail))
-			}
-		case record.SawEOF:
-			c.add(e.T, "eof", "end of stdin")
-		case record.SawSignal:
-			c.add(e.T, "signal", words.Join(e.Signal, known(e.Text != "", "with its stdin "+e.Text)))
-		case record.WroteStderr:
-			for line := range strings.Lines(e.Text) {
-				c.add(e.T, "stderr", strings.TrimRight(line, "\n"))
-			}
-		case record.Bye:
-			c.add(e.T, "bye", words.Join("cleaned up, exits", e.Text))
-		case record.Died:
-			c.add(e.T, "died", "dead")
-		case record.Lost:
-			c.add(e.T, "lost", "its connection ended, but not its process")
-		case record.Reaped:
-			c.add(e.T, "reaped", words.Join("came home to the keeper:", model.ExitText(e.Exit)))
-		}
+		c.saw(e, f)
 	}
 	c.add(overdue, "over", "should be gone from here on")
 	if f.Left {
@@ -154,6 +138,39 @@ func (c *eventColumns) ofServer(f *model.Server, events []*record.Event) {
 			text = "still there when the run ended"
 		}
 		c.add(max(f.Until, f.Born), "left", text)
+	}
+}
+
+// plainly are events that say all by their kinds.
+var plainly = map[record.Kind][2]string{
+	record.Ready: {"ready", "reads stdin"}, record.SawEOF: {"eof", "end of stdin"}, record.Died: {"died", "dead"},
+	record.Lost: {"lost", "its connection ended, but not its process"},
+}
+
+func (c *eventColumns) saw(e *record.Event, f *model.Server) {
+	b := &f.Birth
+	if said, known := plainly[e.Kind]; known {
+		c.add(e.T, said[0], said[1])
+	}
+	switch e.Kind {
+	case record.Born:
+		c.add(e.T, "born", fmt.Sprintf("launch %d, group %s, session %s", f.Launch, leader(b.PGID, b.PID), leader(b.SID, b.PID)))
+	case record.RPC:
+		c.rpc(e, f)
+	case record.Faulted:
+		if e.Fault != nil {
+			c.add(e.T, "fault", words.Join("on", string(e.Fault.On)+":", string(e.Fault.Do), e.Fault.Detail))
+		}
+	case record.SawSignal:
+		c.add(e.T, "signal", words.Join(e.Signal, known(e.Text != "", "with its stdin "+e.Text)))
+	case record.WroteStderr:
+		for line := range strings.Lines(e.Text) {
+			c.add(e.T, "stderr", strings.TrimRight(line, "\n"))
+		}
+	case record.Bye:
+		c.add(e.T, "bye", words.Join("cleaned up, exits", e.Text))
+	case record.Reaped:
+		c.add(e.T, "reaped", words.Join("came home to the keeper:", model.ExitText(e.Exit)))
 	}
 }
 

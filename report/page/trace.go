@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -213,25 +214,36 @@ func blame(s *model.Run) string {
 	if h := s.History.Host(); h.Started != history.Never {
 		who += fmt.Sprintf(" (pid %d)", h.PID)
 	}
-	gs, shows := model.StdinHolds(f.Evidence), law.Of(f.Law).Shows
-	switch {
+	did := strings.TrimSuffix(f.Found, ".")
+	switch shows := law.Of(f.Law).Shows; {
 	case f.Kind == "term-not-forwarded":
-		return "The launcher in front of " + s.Header.Host.Name + ": " + strings.TrimSuffix(f.Found, ".") + "."
+		who = "The launcher in front of " + s.Header.Host.Name
 	case isServer(s):
-		return who + ": " + strings.TrimSuffix(f.Found, ".") + "."
+	case shows == law.Harmed && f.Count > 1:
+		did = fmt.Sprintf("it ended %d servers of live sessions", f.Count)
 	case shows == law.Harmed:
-		if f.Count > 1 {
-			return fmt.Sprintf("%s: it ended %d servers of live sessions.", who, f.Count)
-		}
-		return who + ": it ended a server of a live session."
+		did = "it ended a server of a live session"
 	case shows == law.Unreaped:
-		return fmt.Sprintf("%s: it has not waited for %s.", who, text.Count(f.Count, "dead child"))
-	case len(gs) > 0 && gs[0].Holder != nil && gs[0].Holder.Role == record.RoleHost:
-		return fmt.Sprintf("%s: it holds %s of their stdin and has not closed it.", who, model.PipeEnd(gs[0].Holder.Mode, gs[0].Target()))
-	case len(gs) > 0 && gs[0].Holder != nil:
-		return fmt.Sprintf("%s: it left them, and %s (pid %d) holds their stdin open.", who, gs[0].Holder.Role, gs[0].Holder.PID)
-	case len(gs) > 0 && shows == law.Left:
-		return who + ": it did not end servers that do not exit by themselves."
+		did = "it has not waited for " + text.Count(f.Count, "dead child")
+	default:
+		did = cmp.Or(heldOpen(f, shows), did)
 	}
-	return who + ": " + strings.TrimSuffix(f.Found, ".") + "."
+	return who + ": " + did + "."
+}
+
+// heldOpen says who holds open the stdin of what is left, "" where that is not known.
+func heldOpen(f *verdict.Finding, shows law.Subject) string {
+	gs := model.StdinHolds(f.Evidence)
+	if len(gs) == 0 {
+		return ""
+	}
+	switch h := gs[0].Holder; {
+	case h != nil && h.Role == record.RoleHost:
+		return fmt.Sprintf("it holds %s of their stdin and has not closed it", model.PipeEnd(h.Mode, gs[0].Target()))
+	case h != nil:
+		return fmt.Sprintf("it left them, and %s (pid %d) holds their stdin open", h.Role, h.PID)
+	case shows == law.Left:
+		return "it did not end servers that do not exit by themselves"
+	}
+	return ""
 }

@@ -114,19 +114,25 @@ func scrubValue(v reflect.Value, limit int, caps string, lines bool) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			own, field := limit, v.Type().Field(i)
-			most := field.Tag.Get("max")
-			if _, after, found := strings.Cut(" "+caps, " "+field.Name+"="); found {
-				most, _, _ = strings.Cut(after, " ")
-			} else if field.Anonymous && most == "" {
-				most = caps
-			}
-			if n, err := strconv.Atoi(most); err == nil {
-				own = n
-			}
+			field := v.Type().Field(i)
+			own, most := limitOf(field, limit, caps)
 			scrubValue(v.Field(i), own, most, lines || field.Tag.Get("lines") == "keep")
 		}
 	}
+}
+
+// limitOf is the limit of a field, in a struct that has another one, and what its tag, or that of the struct, says.
+func limitOf(field reflect.StructField, limit int, caps string) (own int, most string) {
+	most = field.Tag.Get("max")
+	if _, after, found := strings.Cut(" "+caps, " "+field.Name+"="); found {
+		most, _, _ = strings.Cut(after, " ")
+	} else if field.Anonymous && most == "" {
+		most = caps
+	}
+	if n, err := strconv.Atoi(most); err == nil {
+		return n, most
+	}
+	return limit, most
 }
 
 // EscapeObscure writes what encoding/json leaves raw, DEL, C1 and format

@@ -94,3 +94,8 @@ func FirstOf[T any](s []T, n int) (head []T, more int) {
 	}
 	return s[:n], len(s) - n
 }
+
+// IsPlain says that a character has no meaning of its own in any format: an ASCII letter, a digit, or one of ".-_".
+func IsPlain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_'
+}

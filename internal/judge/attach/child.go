@@ -249,18 +249,7 @@ func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
 		if h.Mode == "read" {
 			continue
 		}
-		hold := HeldOutside
-		switch {
-		case w.children[h.Identity] != nil && w.children[h.Identity].shares(d.Target):
-			hold = HeldBySelf
-		case w.isAbove(h.Identity, ch):
-			hold = HeldByHost
-		case w.children[h.Identity] != nil && h.FD <= 2:
-			hold = HeldByFeed
-		case w.children[h.Identity] != nil:
-			hold = HeldBySibling
-		}
-		if best == "" || slices.Index(rank, hold) < slices.Index(rank, best) {
+		if hold := w.holdBy(h, ch, d); best == "" || slices.Index(rank, hold) < slices.Index(rank, best) {
 			best, by = hold, h
 		}
 	}
@@ -273,6 +262,21 @@ func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
 		return HeldByNobody, nil
 	}
 	return best, by
+}
+
+// holdBy says what one that holds the write end of a process's stdin is to it.
+func (w *Watch) holdBy(h *record.Holder, ch *Child, d *record.Descriptor) Hold {
+	switch other := w.children[h.Identity]; {
+	case other != nil && other.shares(d.Target):
+		return HeldBySelf
+	case w.isAbove(h.Identity, ch):
+		return HeldByHost
+	case other == nil:
+		return HeldOutside
+	case h.FD <= 2:
+		return HeldByFeed
+	}
+	return HeldBySibling
 }
 
 // shares says that its stdin is the same pipe or socket.

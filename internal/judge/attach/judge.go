@@ -88,16 +88,14 @@ func (w *Watch) judgeUnit(v *View, u *Unit) {
 
 // breachOf is what a launch that runs breaks if it is a server, or nil.
 func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *breach.Breach {
-	over := func(since int64) bool { return since != never && w.to-since >= int64(w.limits.Settle) }
-	atEnd := ch.Stdin == HeldByNobody
 	switch {
 	case ch.Stdin == HeldByHost:
 		return nil
 	case w.host.Exited && ch.wasIn:
-		if over(w.host.exitedAt) {
+		if w.over(w.host.exitedAt) {
 			return w.leftBehind(ch)
 		}
-	case (ch.Stdin == HeldBySibling || ch.Stdin == HeldBySelf) && over(w.closedSince(u, ch)):
+	case (ch.Stdin == HeldBySibling || ch.Stdin == HeldBySelf) && w.over(w.closedSince(u, ch)):
 		return &breach.Breach{
 			Law: "L1", Kind: "eof-withheld", Value: fmt.Sprintf("%s: the host holds no write end of its stdin, %s does", name(ch), holderName(ch)),
 			Narrative: fmt.Sprintf(
@@ -106,7 +104,19 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *breach.Breach {
 		}
 	case u.stray():
 		ch.Note = "of an earlier life, or of another host"
-	case atEnd && !ch.Below && over(ch.First) && w.runsTheSame(u):
+	case ch.Stdin == HeldByNobody:
+		return w.runsOn(v, u, ch)
+	}
+	return nil
+}
+
+// over says that the settle time has passed since then.
+func (w *Watch) over(since int64) bool { return since != never && w.to-since >= int64(w.limits.Settle) }
+
+// runsOn is what a process breaks whose stdin is at its end, or nil.
+func (w *Watch) runsOn(v *View, u *Unit, ch *Child) *breach.Breach {
+	switch {
+	case !ch.Below && w.over(ch.First) && w.runsTheSame(u):
 		what := fmt.Sprintf("its parent is process %d", ch.PPID)
 		return &breach.Breach{
 			Law: "L2", Kind: "deaf", Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
@@ -114,12 +124,13 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *breach.Breach {
 				"%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. It was below the host before.",
 				prose.Capital(name(ch)), what),
 		}
-	case atEnd && ch.Below && !w.isServer(u):
-		if since, known := ch.quietSince(); known && over(max(since, ch.First)) {
+	case !ch.Below:
+	case !w.isServer(u):
+		if since, known := ch.quietSince(); known && w.over(max(since, ch.First)) {
 			ch.Note = "stdin at its end, may be a tool"
 			v.fed = append(v.fed, name(ch))
 		}
-	case atEnd && ch.Below && over(w.closedSince(u, ch)):
+	case w.over(w.closedSince(u, ch)):
 		return &breach.Breach{
 			Law: "L1", Kind: "not-escalated", Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
 			Narrative: fmt.Sprintf("The host has closed the stdin of %s, which runs on, and has not ended it.", name(ch)),
@@ -276,14 +287,11 @@ func (w *Watch) openFlat(v *View) {
 func (w *Watch) openGroup(g *Group) (open []string) {
 	idle, blind := 0, 0
 	for _, u := range g.units {
-		if !u.Alive() || u.Kind != "" || g.Alive < 2 || u.stray() || u.top().Stdin == HeldByNobody {
-			continue
-		}
 		switch {
+		case !u.Alive() || u.Kind != "" || g.Alive < 2 || u.stray() || u.top().Stdin == HeldByNobody:
 		case !u.QuietKnown || u.top().Stdin == HoldUnknown:
 			blind++
-		case w.to-u.Born < int64(fresh): // its first call may be still to come
-		case !u.Used || u.Quiet < max(w.from, u.Born)+int64(together): // its handshake is no use of it
+		case w.isIdle(u):
 			idle++
 		}
 	}
@@ -299,6 +307,11 @@ func (w *Watch) openGroup(g *Group) (open []string) {
 			idle, text.Count(g.Alive, "equal "+noun), g.Label, owner))
 	}
 	return open
+}
+
+// isIdle says that the host does not use a unit. Its handshake is no use of it, and its first call may be still to come.
+func (w *Watch) isIdle(u *Unit) bool {
+	return w.to-u.Born >= int64(fresh) && (!u.Used || u.Quiet < max(w.from, u.Born)+int64(together))
 }
 
 // openBlind says that there are processes of which it can't be seen whether they are servers.

@@ -73,18 +73,26 @@ func look(j *verdict.Judged) map[string][]float64 {
 			seen["first response"] = append(seen["first response"], float64(server.Established-server.Born))
 		}
 	}
+	host, servers := memory(h, born)
+	greatest("host memory", host)
+	greatest("server memory", servers)
+	return seen
+}
+
+// memory is the most that the host took at a look, and the most that one of its servers took.
+func memory(h *history.History, born map[record.Identity]int64) (host, servers int64) {
 	for _, census := range h.Censuses() {
 		if census.Host != nil {
-			greatest("host memory", census.Host.RSS)
+			host = max(host, census.Host.RSS)
 		}
 		for i := range census.Processes {
 			p := &census.Processes[i]
 			if at, ok := born[p.Identity]; ok && at <= census.T {
-				greatest("server memory", p.RSS)
+				servers = max(servers, p.RSS)
 			}
 		}
 	}
-	return seen
+	return host, servers
 }
 
 // measures are a play's, not yet tested.

@@ -11,10 +11,8 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// doubtPurpose says which laws that the scenario is about were not judged, and which of its steps were not played: a
-// run without them shows nothing of what it was made for.
+// doubtPurpose says which laws that the scenario is about were not judged: a run without them shows nothing of what it was made for.
 func (f *search) doubtPurpose() {
-	plan := f.Header.Plan
 	for _, r := range f.Unjudged {
 		// A host that is not driven gets one server, and nobody can ask it to end that while it lives.
 		// And of a scenario that is played once for each server, another part may show what this one does not.
@@ -24,10 +22,15 @@ func (f *search) doubtPurpose() {
 		if r.Law == "L4" && !f.Zombies() { // there is nothing to be doubted
 			continue
 		}
-		if slices.Contains(plan.Laws, r.Law) {
+		if slices.Contains(f.Header.Plan.Laws, r.Law) {
 			f.doubt(record.DoubtNotJudged, "%s (%s), which this scenario is about, was not judged: %s", r.Law, law.Of(r.Law).Name, r.Reason)
 		}
 	}
+	f.doubtPlayed()
+}
+
+// doubtPlayed says which of the steps that the scenario is about were not played.
+func (f *search) doubtPlayed() {
 	played, why := 0, []string{}
 	for _, s := range f.Steps() {
 		switch {
@@ -38,7 +41,7 @@ func (f *search) doubtPurpose() {
 			why = append(why, prose.Quote(s.Error))
 		}
 	}
-	if missing := plan.Defining - played; missing > 0 {
+	if missing := f.Header.Plan.Defining - played; missing > 0 {
 		if len(why) == 0 {
 			why = []string{"the run did not reach it"}
 		}

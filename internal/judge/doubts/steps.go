@@ -71,7 +71,7 @@ func (f *search) doubtUnseenCalls() {
 	}
 	var answered []facts.SessionKey
 	for _, s := range f.Steps() {
-		key := facts.SessionKey{Label: s.Label, Name: s.Session}
+		key := facts.KeyOf(s)
 		switch {
 		case s.Op != record.OpCall && s.Op != record.OpJob, s.Ended < 0, s.Skipped, !s.OK, s.Expect == record.ExpectFail:
 		case s.Op == record.OpJob && s.Detail == record.DetailProbe:
@@ -129,17 +129,21 @@ func (f *search) accounted(s *history.Step) bool {
 	if h := f.HostAt(s.Begun); h.AskedAt >= 0 && s.Ended >= h.AskedAt && !s.Op.EndsHost() && s.Op != record.OpStart {
 		return true
 	}
-	if f.HarmedBy(facts.SessionKey{Label: s.Label, Name: s.Session}, f.NotedBy(s.Ended)) || f.neverOpened(s) {
+	if f.HarmedBy(facts.KeyOf(s), f.NotedBy(s.Ended)) || f.neverOpened(s) {
 		return true
 	}
-	// A reload, or a tick, is about several sessions; and of two that a sweep has hit, one may have been at a point
-	// where its harm can't be told from the host's own doing.
+	return f.harmedDuring(s) || len(f.Harmed) > 0 && f.signalledDuring(s)
+}
+
+// harmedDuring says that a session was harmed while a step went on. A reload, or a tick, is about several sessions; and of two that a
+// sweep has hit, one may have been at a point where its harm can't be told from the host's own doing.
+func (f *search) harmedDuring(s *history.Step) bool {
 	for key, t := range f.Harmed {
 		if (s.Session == "" || key.Label == s.Label) && t >= s.Begun && t <= f.NotedBy(s.Ended) {
 			return true
 		}
 	}
-	return len(f.Harmed) > 0 && f.signalledDuring(s)
+	return false
 }
 
 // signalledDuring says that a server of the step's session caught a signal in the course of it, with its stdin still

@@ -24,9 +24,8 @@ func (f *Facts) RequestedAround(t int64) bool {
 // WorkingBeside is another server of the session of s that worked at t, or nil.
 func (f *Facts) WorkingBeside(s *history.Server, t int64) *history.Server {
 	for _, o := range f.Servers() {
-		lives := o.Born < t && (o.Died < 0 || o.Died > t) && (o.EOF < 0 || o.EOF > t) && o.Lost < 0
-		broken := o.Broken >= 0 && o.Broken <= t
-		if o != s && o.Label == s.Label && o.Session == s.Session && lives && !broken && Established(o, t) {
+		lives := o.Born < t && o.LivedAt(t) && !history.By(o.EOF, t) && o.Lost < 0
+		if o != s && o.SharesSession(s) && lives && !o.BrokenBy(t) && Established(o, t) {
 			return o
 		}
 	}
@@ -54,7 +53,7 @@ func LastWord(s *history.Server, t int64) string {
 	last := never
 	for _, c := range s.Calls {
 		switch {
-		case c.Received <= t && (c.Answered < 0 || c.Answered > t):
+		case c.Received <= t && !history.By(c.Answered, t):
 			inFlight++
 		case c.Answered <= t:
 			last = max(last, c.Answered)

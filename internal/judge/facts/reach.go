@@ -23,30 +23,36 @@ func (f *Facts) isBehind(s *history.Server) bool {
 // wasForkedTwice says that what launched a server was gone before the host had a reason to end it: while its session was opened or open
 // for the first time, and never seen as its parent after the server had answered.
 func (f *Facts) wasForkedTwice(s *history.Server) (twice bool) {
-	at, _ := f.StateAt(s, s.Born)
-	begun, end := at.State == record.SessionOpening || at.State == record.SessionOpen, int64(math.MaxInt64)
-	for _, c := range f.Changes(s) {
-		ahead := c.State == record.SessionOpening && !begun // it was launched ahead of its session
-		if begun = begun || ahead; c.T > s.Born && c.State != record.SessionOpen && !ahead {
-			end = c.T
-			break
-		}
-	}
+	end := f.firstEnd(s)
 	for _, look := range f.Censuses() {
-		state, _ := f.StateAt(s, look.T)
-		going := state.State == record.SessionOpening || state.State == record.SessionOpen
-		for i := range look.Processes {
-			p := &look.Processes[i]
-			switch {
-			case p.Identity != s.Birth.Identity || !going || look.T >= end || !f.OnWatch(look.T):
-			case p.PPID != s.Birth.PPID:
-				twice = true
-			case Established(s, look.T):
-				return false
-			}
+		i := slices.IndexFunc(look.Processes, func(p record.Process) bool { return p.Identity == s.Birth.Identity })
+		switch {
+		case i < 0 || look.T >= end || !f.isGoing(s, look.T) || !f.OnWatch(look.T):
+		case look.Processes[i].PPID != s.Birth.PPID:
+			twice = true
+		case Established(s, look.T):
+			return false
 		}
 	}
 	return twice
+}
+
+// isGoing says that the session of a server was being opened, or open, at t.
+func (f *Facts) isGoing(s *history.Server, t int64) bool {
+	state, _ := f.StateAt(s, t)
+	return state.State == record.SessionOpening || state.State == record.SessionOpen
+}
+
+// firstEnd is when the session of a server was not open any more for the first time. It may have been launched ahead of it.
+func (f *Facts) firstEnd(s *history.Server) int64 {
+	begun := f.isGoing(s, s.Born)
+	for _, c := range f.Changes(s) {
+		ahead := c.State == record.SessionOpening && !begun
+		if begun = begun || ahead; c.T > s.Born && c.State != record.SessionOpen && !ahead {
+			return c.T
+		}
+	}
+	return math.MaxInt64
 }
 
 // isProgram says that a process which has a server's command line among its own arguments is what is under test, and no launcher
@@ -116,20 +122,14 @@ func (f *Facts) leadByLaunchers() map[int]bool {
 		return f.launcherSessions
 	}
 	f.launcherSessions = map[int]bool{}
-	seen, pids := map[record.Identity]bool{}, map[int]bool{}
-	for _, look := range f.Censuses() {
-		for i := range look.Processes {
-			p := &look.Processes[i]
-			if seen[p.Identity] {
-				continue
-			}
-			seen[p.Identity], pids[p.PID] = true, true
-			orphan := f.IsKeeper(p.PPID) && f.HostGoing(f.HostAt(look.T), look.T)
-			if p.SID == p.PID && f.isLauncher(p) && (orphan || f.partOfHost(p.PPID, look)) {
-				f.launcherSessions[p.SID] = true
-			}
+	pids := map[int]bool{}
+	f.firstSeen(func(p *record.Process, look history.Look) {
+		pids[p.PID] = true
+		orphan := f.IsKeeper(p.PPID) && f.HostGoing(f.HostAt(look.T), look.T)
+		if p.SID == p.PID && f.isLauncher(p) && (orphan || f.partOfHost(p.PPID, look)) {
+			f.launcherSessions[p.SID] = true
 		}
-	}
+	})
 	gives := len(f.launcherSessions) > 0 || slices.ContainsFunc(f.servers, func(s *history.Server) bool {
 		return s.Birth.SID == s.Birth.PID && f.IsHost(s.Birth.PPID)
 	})
@@ -139,6 +139,19 @@ func (f *Facts) leadByLaunchers() map[int]bool {
 		}
 	}
 	return f.launcherSessions
+}
+
+// firstSeen shows each process at the first look that saw it.
+func (f *Facts) firstSeen(show func(*record.Process, history.Look)) {
+	seen := map[record.Identity]bool{}
+	for _, look := range f.Censuses() {
+		for i := range look.Processes {
+			if p := &look.Processes[i]; !seen[p.Identity] {
+				seen[p.Identity] = true
+				show(p, look)
+			}
+		}
+	}
 }
 
 // isLauncher says that a process stands between the host and a server, or would have, had the server come up.

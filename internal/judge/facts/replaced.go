@@ -72,7 +72,7 @@ func (f *Facts) OpenWithout(s *history.Server, t int64) bool {
 			continue
 		}
 		return c.State == record.SessionOpen && !slices.ContainsFunc(f.servers, func(o *history.Server) bool {
-			return o != s && o.Label == s.Label && o.Session == s.Session && o.Born <= c.T && (o.Died < 0 || o.Died > c.T)
+			return o != s && o.SharesSession(s) && o.LivedAt(c.T)
 		})
 	}
 	return false

@@ -11,15 +11,15 @@ import (
 
 // Established says that the server had answered a handshake or a call by t. A modern client need not shake hands.
 func Established(s *history.Server, t int64) bool {
-	if s.Established >= 0 && s.Established <= t {
+	if history.By(s.Established, t) {
 		return true
 	}
-	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Answered >= 0 && c.Answered <= t })
+	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return history.By(c.Answered, t) })
 }
 
 // CallInFlight says that a call was in the server at t.
 func CallInFlight(s *history.Server, t int64) bool {
-	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t && (c.Answered < 0 || c.Answered > t) })
+	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t && !history.By(c.Answered, t) })
 }
 
 // Harm is the first thing that was done to a server to end it.
@@ -63,6 +63,9 @@ type SessionKey struct{ Label, Name string }
 
 // SessionOf is the session that a server was launched for.
 func SessionOf(s *history.Server) SessionKey { return SessionKey{s.Label, s.Session} }
+
+// KeyOf is the session that a step is about.
+func KeyOf(st *history.Step) SessionKey { return SessionKey{st.Label, st.Session} }
 
 // Changes are those of a server's session.
 func (f *Facts) Changes(s *history.Server) []history.SessionChange {

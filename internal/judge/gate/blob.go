@@ -124,23 +124,9 @@ func read(path string) (Part, error) {
 		return Part{}, err
 	}
 	defer z.Close()
-	var h header
-	m, err := z.Open(manifest)
+	h, err := headOf(&z.Reader)
 	if err != nil {
-		return Part{}, fmt.Errorf("%w: it has no %s", ErrNotABlob, manifest)
-	}
-	defer m.Close()
-	if err := json.NewDecoder(io.LimitReader(m, maxManifest)).Decode(&h); err != nil || h.Format != format {
-		return Part{}, fmt.Errorf("%w: its %s is not valid", ErrNotABlob, manifest)
-	}
-	if h.Version > version {
-		return Part{}, record.ErrNewerFormat
-	}
-	if h.Version != version {
-		return Part{}, fmt.Errorf("%w: its %s says version %d", ErrNotABlob, manifest, h.Version)
-	}
-	if !h.Shard.Valid() {
-		return Part{}, fmt.Errorf("%w: its %s says shard %s", ErrNotABlob, manifest, h.Shard)
+		return Part{}, err
 	}
 	left := int64(maxAll)
 	for _, f := range h.Files {
@@ -156,6 +142,27 @@ func read(path string) (Part, error) {
 		})
 	}
 	return h.Part, nil
+}
+
+// headOf reads what a blob says of itself.
+func headOf(z *zip.Reader) (h header, err error) {
+	m, err := z.Open(manifest)
+	if err != nil {
+		return h, fmt.Errorf("%w: it has no %s", ErrNotABlob, manifest)
+	}
+	defer m.Close()
+	err = json.NewDecoder(io.LimitReader(m, maxManifest)).Decode(&h)
+	switch {
+	case err != nil || h.Format != format:
+		return h, fmt.Errorf("%w: its %s is not valid", ErrNotABlob, manifest)
+	case h.Version > version:
+		return h, record.ErrNewerFormat
+	case h.Version != version:
+		return h, fmt.Errorf("%w: its %s says version %d", ErrNotABlob, manifest, h.Version)
+	case !h.Shard.Valid():
+		return h, fmt.Errorf("%w: its %s says shard %s", ErrNotABlob, manifest, h.Shard)
+	}
+	return h, nil
 }
 
 func unpack(z *zip.Reader, name string) (*record.Run, int64, error) {

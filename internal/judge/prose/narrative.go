@@ -153,7 +153,7 @@ func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []r
 			hosts++
 			role += ", which launched it,"
 		}
-		if role == record.RoleHost || role == record.RoleKeeper || role == record.RoleBench {
+		if slices.Contains([]record.HolderRole{record.RoleHost, record.RoleKeeper, record.RoleBench}, role) {
 			role = "the " + role
 		}
 		names = append(names, fmt.Sprintf("%s (pid %d, %s)", Plain(role), h.PID, h.At()))

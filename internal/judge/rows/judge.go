@@ -136,10 +136,10 @@ func judgeRestart(t *talk, c *Check) {
 // openedAnew is when the bench asked for the session of a server that had died, or for one of its label, to be opened; or the end.
 func (t *talk) openedAnew(s *history.Server) int64 {
 	for _, st := range t.Steps() {
-		opens := st.Op == record.OpOpen || st.Op == record.OpReload || st.Op.EndsHost() || st.Op == record.OpRestart
-		mine := st.Op.EndsHost() || st.Op == record.OpRestart ||
+		ends := st.Op.EndsHost() || st.Op == record.OpRestart
+		opens := (st.Op == record.OpOpen || st.Op == record.OpReload) &&
 			st.Label == s.Label && (st.Session == s.Session || s.Session == "" || st.Session == "")
-		if opens && mine && !st.Skipped && st.Begun > s.Died {
+		if (ends || opens) && !st.Skipped && st.Begun > s.Died {
 			return st.Begun
 		}
 	}

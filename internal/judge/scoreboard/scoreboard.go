@@ -239,10 +239,9 @@ var follows = []record.DoubtCode{
 // cannot says what an inconclusive run's host can't do, or can't be asked to,
 // where that accounts for each of its doubts; else "".
 func cannot(j verdict.Judged, notApplicable map[string]string) string {
-	for _, d := range j.Verdict.Doubts {
-		if d.Code == record.DoubtNoPlace {
-			return "this machine: " + d.Text
-		}
+	noPlace := func(d record.Doubt) bool { return d.Code == record.DoubtNoPlace }
+	if i := slices.IndexFunc(j.Verdict.Doubts, noPlace); i >= 0 {
+		return "this machine: " + j.Verdict.Doubts[i].Text
 	}
 	if j.Run == nil || slices.ContainsFunc(j.Verdict.Doubts, func(d record.Doubt) bool { return !slices.Contains(follows, d.Code) }) {
 		return ""

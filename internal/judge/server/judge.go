@@ -167,6 +167,9 @@ func (x *exam) fateAt(cp *facts.Checkpoint) fate {
 	return f
 }
 
+// isOver says that nothing is left to be told of: all was gone in time, or nobody looked again.
+func (f *fate) isOver() bool { return f.gone || f.Confirm == nil }
+
 // spins says that a process that is left is busy.
 func (f *fate) spins() (load float64, spins bool) {
 	for _, p := range live(f.Confirm) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/breach"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -20,26 +21,10 @@ func (x *exam) judgeAnswers() {
 			continue
 		}
 		switch {
-		case s.OK:
+		case s.OK, !x.early() && x.isAnswer(i):
 			answered++
-		case x.host.Exited >= 0 && x.early():
-			// told below
-		case s.Detail == record.DetailRefused && s.Op == record.OpInitialize && !x.tookOver(i):
-			x.broken(&breach.Breach{
-				Kind: "refused", Cause: record.CauseOfRequest(method(s)), At: []int64{s.Begun},
-				Value: string(method(s)) + ": " + prose.Quote(s.Error),
-			})
-		case s.Detail == record.DetailRefused:
-			answered++ // an error is an answer
-		case x.End() != nil: // else the file ends before it could say that the server had exited
-			b := &breach.Breach{
-				Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: []int64{s.Begun},
-				Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun)),
-			}
-			if s.Detail == record.DetailClosed {
-				b.Value = fmt.Sprintf("%s: it closed its stdout and went on running", method(s))
-			}
-			x.broken(b)
+		case !x.early(): // else it is told below
+			x.unanswered(s)
 		}
 	}
 	if x.early() && answered > 0 {
@@ -55,11 +40,34 @@ func (x *exam) judgeAnswers() {
 	}
 }
 
+// unanswered takes in a request that got no answer, or a handshake that was refused.
+func (x *exam) unanswered(s *history.Step) {
+	b := &breach.Breach{
+		Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: []int64{s.Begun},
+		Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun)),
+	}
+	switch s.Detail {
+	case record.DetailRefused:
+		b.Kind, b.Value = "refused", string(method(s))+": "+prose.Quote(s.Error)
+	case record.DetailClosed:
+		b.Value = fmt.Sprintf("%s: it closed its stdout and went on running", method(s))
+	}
+	if b.Kind == "refused" || x.End() != nil { // else the file ends before it could say that the server had exited
+		x.broken(b)
+	}
+}
+
 func exitCause(e record.Exit) record.Cause {
 	if e.Signal != "" {
 		return record.CauseOfSignal(e.Signal)
 	}
 	return record.CauseOfExit(e.Code)
+}
+
+// isAnswer says that a request was refused, which is an answer. A handshake must not be, unless it is followed by one of the other era.
+func (x *exam) isAnswer(i int) bool {
+	s := x.Steps()[i]
+	return s.Detail == record.DetailRefused && (s.Op != record.OpInitialize || x.tookOver(i))
 }
 
 // tookOver says that a handshake which was refused was followed by one of the other era.
@@ -80,9 +88,8 @@ func (x *exam) judgeEOF() {
 		x.unjudged("S2", "stdin was not closed, or not before anything else")
 		return
 	}
-	cp := x.after(eof)
-	if cp == nil || x.early() {
-		x.unjudged("S2", "the server was not seen to the end")
+	f, seen := x.fateAfter("S2", eof)
+	if !seen {
 		return
 	}
 	if x.unsureStart(eof) {
@@ -90,19 +97,36 @@ func (x *exam) judgeEOF() {
 		return
 	}
 	kind, cause := x.eofKind(eof)
-	f := x.fateAt(cp)
 	x.ended("S2", f, "stdin EOF")
 	switch load, spins := f.spins(); {
-	case f.late && find(f.Settled, x.host.Identity) != nil:
+	case x.isLate(f):
 		x.broken(x.lateBreach("eof-late", cause, f, eof.Begun, "stdin EOF"))
-	case !f.root && !x.behindShell() || f.gone || f.Confirm == nil:
+	case f.isOver(), !f.root && !x.behindShell():
 	case spins:
-		b := x.stays("eof-spin", cause, f, "stdin EOF")
-		b.Value += fmt.Sprintf(", with %.0f %% of a processor", 100*load)
-		x.broken(b)
+		x.broken(busy(x.stays("eof-spin", cause, f, "stdin EOF"), load))
 	case f.root || x.serverLeft(f):
 		x.broken(x.stays(kind, cause, f, "stdin EOF"))
 	}
+}
+
+// fateAfter is what had become of the server at the checkpoint after a step that asked it to end. Where nothing shows that, the law
+// is not judged.
+func (x *exam) fateAfter(law string, s *history.Step) (f fate, seen bool) {
+	cp := x.after(s)
+	if cp == nil || x.early() {
+		x.unjudged(law, "the server was not seen to the end")
+		return fate{}, false
+	}
+	return x.fateAt(cp), true
+}
+
+// isLate says that the process which was started was gone when the watch ended, and not in time.
+func (x *exam) isLate(f fate) bool { return f.late && find(f.Settled, x.host.Identity) != nil }
+
+// busy adds to what stays how busy it is.
+func busy(b *breach.Breach, load float64) *breach.Breach {
+	b.Value += fmt.Sprintf(", with %.0f %% of a processor", 100*load)
+	return b
 }
 
 // unsureStart says that a server which was never asked anything exited with an error: it may have ended by itself.
@@ -151,38 +175,47 @@ func (x *exam) underWay(t int64) *history.Step {
 // judgeTerm is S3.
 func (x *exam) judgeTerm() {
 	term := x.step(record.OpTerm, "")
-	cp := x.after(term)
-	switch {
-	case term == nil || x.behindShell():
+	if term == nil || x.behindShell() {
 		x.unjudged("S3", "SIGTERM was not sent to the server")
 		return
-	case cp == nil || x.early():
-		x.unjudged("S3", "the server was not seen to the end")
+	}
+	f, seen := x.fateAfter("S3", term)
+	if !seen {
 		return
 	}
-	f := x.fateAt(cp)
 	x.ended("S3", f, "SIGTERM")
-	direct := x.step(record.OpTerm, record.DetailServer)
-	ping := x.step(record.OpPing, "")
-	serves := ping != nil && ping.OK && ping.Begun > term.Begun
-	after := x.after(direct)
-	if x.step(record.OpEOF, "") == nil && (direct == nil || after == nil) && !f.gone && !f.late {
+	direct := x.after(x.step(record.OpTerm, record.DetailServer)) // where it was sent to the server itself, behind its launcher
+	if x.step(record.OpEOF, "") == nil && direct == nil && !f.gone && !f.late {
 		x.unjudged("S3", "the server was not seen to the end")
 		return
 	}
-	switch {
-	case f.late && find(f.Settled, x.host.Identity) != nil:
+	if x.isLate(f) {
 		x.broken(x.lateBreach("term-late", record.CauseIdle, f, term.Begun, "SIGTERM"))
-	case f.gone || f.Confirm == nil:
-	case f.root && (direct == nil || after == nil || !after.Quiet), !f.root && serves && after != nil && !after.Quiet:
+		return
+	}
+	if !f.isOver() && (f.root || x.servesAfter(term)) {
+		x.outlasts(term, f, direct)
+	}
+}
+
+// outlasts says of a server that is there after SIGTERM whether it did not heed it, or its launcher has not passed it on.
+func (x *exam) outlasts(term *history.Step, f fate, direct *facts.Checkpoint) {
+	switch {
+	case f.root && direct == nil, direct != nil && !direct.Quiet:
 		x.broken(x.withEOF(x.stays("term-ignored", record.CauseIdle, f, "SIGTERM"), term))
-	case f.root || serves:
+	default:
 		b := x.stays("term-not-forwarded", record.CauseIdle, f, "SIGTERM to its launcher")
-		if after != nil && after.Quiet {
+		if direct != nil {
 			b.Narrative = "It exited when SIGTERM was sent to itself."
 		}
 		x.broken(b)
 	}
+}
+
+// servesAfter says that something answered a ping after SIGTERM: a server behind a launcher that has gone.
+func (x *exam) servesAfter(term *history.Step) bool {
+	ping := x.step(record.OpPing, "")
+	return term != nil && ping != nil && ping.OK && ping.Begun > term.Begun
 }
 
 // withEOF adds whether stdin EOF ended a server that did not react to something else.
@@ -203,26 +236,22 @@ func (x *exam) withEOF(b *breach.Breach, asked *history.Step) *breach.Breach {
 // judgeBrokenStdout is S4.
 func (x *exam) judgeBrokenStdout() {
 	broke := x.step(record.OpHangUp, "")
-	cp := x.after(broke)
-	switch {
-	case broke == nil:
+	if broke == nil {
 		x.unjudged("S4", "stdout was not broken")
 		return
-	case cp == nil || x.early():
-		x.unjudged("S4", "the server was not seen to the end")
+	}
+	f, seen := x.fateAfter("S4", broke)
+	if !seen {
 		return
 	}
-	f := x.fateAt(cp)
 	x.ended("S4", f, "its stdout broke")
 	last := x.after(x.step(record.OpEOF, ""))
 	switch load, spins := f.spins(); {
-	case f.late && find(f.Settled, x.host.Identity) != nil:
+	case x.isLate(f):
 		x.broken(x.lateBreach("epipe-late", record.CauseIdle, f, broke.Begun, "its stdout broke"))
-	case f.gone || f.Confirm == nil || !f.root:
+	case f.isOver(), !f.root:
 	case spins:
-		b := x.stays("epipe-spin", record.CauseIdle, f, "its stdout broke")
-		b.Value += fmt.Sprintf(", with %.0f %% of a processor", 100*load)
-		x.broken(x.withEOF(b, broke))
+		x.broken(x.withEOF(busy(x.stays("epipe-spin", record.CauseIdle, f, "its stdout broke"), load), broke))
 	case last != nil && !last.Quiet && x.fateAt(last).root:
 		x.broken(x.withEOF(x.stays("epipe-stuck", record.CauseIdle, f, "its stdout broke"), broke))
 	case last == nil:
@@ -282,7 +311,7 @@ func (x *exam) judgeHelpers() {
 // withoutServer is the first completed checkpoint at which the server itself was gone: what is left there are its helpers.
 func (x *exam) withoutServer() (fate, bool) {
 	term, ping := x.step(record.OpTerm, ""), x.step(record.OpPing, "")
-	serves := term != nil && ping != nil && ping.OK && ping.Begun > term.Begun // behind a launcher that has gone
+	serves := x.servesAfter(term)
 	for _, cp := range x.Checkpoints {
 		f := x.fateAt(cp)
 		asked := ping != nil && ping.Ended >= 0 // whether what is left serves

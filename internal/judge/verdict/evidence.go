@@ -16,19 +16,28 @@ func (f *casefile) unshown(law string) string {
 		return ""
 	case f.IsUnsure(law):
 		return "the machine was starved when it mattered"
-	case (law == "L1" || law == "L4") && f.rested(false) != "":
-		return f.rested(false)
 	case law == "L2":
 		return f.rested(true)
-	case !f.onlyOnEvidence():
-	case law == "L1" && !f.HadToGo():
-		return "no server had to be gone while the host lived"
-	case law == "L3" && !f.WasLive() && len(f.Bystanders()) == 0:
-		return "no server of a session has worked"
-	case law == "L4" && !f.HadToBeReaped():
-		return "no server died while the host lived"
+	}
+	if law == "L1" || law == "L4" {
+		if why := f.rested(false); why != "" {
+			return why
+		}
+	}
+	if need, known := needs[law]; known && f.onlyOnEvidence() && !need.met(f) {
+		return need.why
 	}
 	return ""
+}
+
+// needs are what must have happened for a law to be kept, where a law is kept on evidence alone.
+var needs = map[string]struct {
+	met func(*casefile) bool
+	why string
+}{
+	"L1": {func(f *casefile) bool { return f.HadToGo() }, "no server had to be gone while the host lived"},
+	"L3": {func(f *casefile) bool { return f.WasLive() || len(f.Bystanders()) > 0 }, "no server of a session has worked"},
+	"L4": {func(f *casefile) bool { return f.HadToBeReaped() }, "no server died while the host lived"},
 }
 
 // rested says which checkpoint came to rest only because its wait was

@@ -54,8 +54,7 @@ func judgeCollateral(f *casefile) LawResult {
 // isCollateral says that the server's session was live when it was harmed, and that nothing was wrong with it. Facts
 // come first: a death without a word is the host's doing whoever is newest, and whatever it launched afterwards.
 func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
-	notTheHosts := f.endedByBench(s) || f.endedOutside(s) || !f.OnWatch(h.T) || f.HostOf(s) != f.HostAt(h.T)
-	if notTheHosts || s.BrokenBy(h.T) || !facts.Established(s, h.T) {
+	if !f.isHostsDoing(s, h.T) || s.BrokenBy(h.T) || !facts.Established(s, h.T) {
 		return false
 	}
 	state, since := f.StateAt(s, h.T)
@@ -64,17 +63,41 @@ func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
 	}
 	switch state.State {
 	case record.SessionOpen:
-		if f.hasRival(s, h.T) || f.OnSchedule(s, h) || h.Kind == "cut-off" && f.wasBeside(s, h.T) {
-			return false
-		}
-		return f.isNewest(s, h.T) || h.Kind == "killed" && f.worked(s, h.T)
+		return f.wasInUse(s, h)
 	case record.SessionOpening:
-		return s.Born >= since && (f.costAnAnswer(s, h) || f.killedAtWork(s, h) || f.OpenWithout(s, h.T))
+		return s.Born >= since && f.wasAtWork(s, h)
 	case record.SessionEnded: // a job's may be over a moment before the server that a sweep has cut off reads the end of its stdin
-		swept := state.Why == record.WhyTick && h.T-since < near && f.sweepsBeside(s, h.T)
-		return swept && facts.CallInFlight(s, since) && f.costAnAnswer(s, facts.Harm{Kind: h.Kind, T: since})
+		return state.Why == record.WhyTick && h.T-since < near && f.wasSwept(s, h, since)
 	}
 	return false
+}
+
+// wasSwept says that a call was in the server when its session ended, and that a sweep had cost it the answer.
+func (f *casefile) wasSwept(s *history.Server, h facts.Harm, ended int64) bool {
+	return f.sweepsBeside(s, h.T) && facts.CallInFlight(s, ended) && f.costAnAnswer(s, facts.Harm{Kind: h.Kind, T: ended})
+}
+
+// wasAtWork says that a session which was being set up lost its server by the harm.
+func (f *casefile) wasAtWork(s *history.Server, h facts.Harm) bool {
+	return f.costAnAnswer(s, h) || f.killedAtWork(s, h) || f.OpenWithout(s, h.T)
+}
+
+// wasInUse says that an open session was served by the server when it was harmed, or that it worked for it.
+func (f *casefile) wasInUse(s *history.Server, h facts.Harm) bool {
+	if f.hasRival(s, h.T) || f.OnSchedule(s, h) || h.Kind == "cut-off" && f.wasBeside(s, h.T) {
+		return false
+	}
+	return f.isNewest(s, h.T) || h.Kind == "killed" && f.worked(s, h.T)
+}
+
+// isHostsDoing says that what was done to a server at t was done by the life of the host that had launched it.
+func (f *casefile) isHostsDoing(s *history.Server, t int64) bool {
+	return !f.endedByOthers(s) && f.OnWatch(t) && f.HostOf(s) == f.HostAt(t)
+}
+
+// endedByOthers says that it was not the host that ended a server, whatever it was ended by.
+func (f *casefile) endedByOthers(s *history.Server) bool {
+	return f.endedByBench(s) || f.endedOutside(s)
 }
 
 // endedOutside says that the bench has seen somebody else end a server, or that it may have been the kernel.
@@ -109,7 +132,7 @@ func (f *casefile) endedByBench(s *history.Server) bool {
 // t: which of them stays is the host's choice.
 func (f *casefile) hasRival(s *history.Server, t int64) bool {
 	return slices.ContainsFunc(f.servers, func(o *history.Server) bool {
-		return history.Rivals(s, o) && o.Born <= t && (o.Died < 0 || o.Died > t)
+		return history.Rivals(s, o) && o.LivedAt(t)
 	})
 }
 
@@ -120,7 +143,7 @@ const noticesWithin = 100 * time.Millisecond
 // was broken a moment ago: a look at the list of tools, say, which the bench has cut across.
 func (f *casefile) wasBeside(s *history.Server, t int64) bool {
 	return len(s.Calls) == 0 && slices.ContainsFunc(f.servers, func(o *history.Server) bool {
-		same := o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Established >= 0 && o.Established <= s.Born
+		same := o.SharesSession(s) && o.Life == s.Life && history.By(o.Established, s.Born)
 		broken := o.Broken > s.Born && o.Broken <= t && t-o.Broken < f.Scaled(noticesWithin, t)
 		return same && broken && (o.EOF < 0 || o.EOF > o.Broken) && !f.Reopened(o, s)
 	})
@@ -137,7 +160,7 @@ func (f *casefile) isNewest(s *history.Server, t int64) bool {
 		if other == s {
 			return true
 		}
-		if other.Label == s.Label && other.Session == s.Session && other.Born <= t && !history.Rivals(s, other) {
+		if other.SharesSession(s) && other.Born <= t && !history.Rivals(s, other) {
 			return false
 		}
 	}
@@ -198,15 +221,13 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach.Breach {
 // it was cancelled or out of time, and while the host was busy with no other session: what is tied to that request ends with it.
 func (f *casefile) tiedTo(s *history.Server, t int64) (op record.Op, says, fix string) {
 	for _, st := range f.Steps() {
-		answered := st.Op == record.OpOpen && !st.Failed() && st.Begun <= s.Born && max(t-st.Ended, st.Ended-t) <= near/2 && len(s.Calls) == 0
-		givenUp := st.Op == record.OpCall && st.Failed() && st.Begun <= t && t-st.Ended <= near/2 && facts.CallInFlight(s, t)
 		switch {
 		case st.Session != s.Session || st.Ended < 0 || len(f.busyWith(s, t)) > 0:
-		case answered:
+		case isAnswered(st, s, t):
 			return st.Op, fmt.Sprintf("That was when the open of session %s was answered.", prose.Plain(s.Session)),
 				"Give each server a lifetime of its own, and not that of the request which opens its session: its context, its scope or its " +
 					"abort signal ends with the answer."
-		case givenUp && (st.Cancelled || st.Limit > 0 && t-st.Begun >= int64(st.Limit)):
+		case isGivenUp(st, s, t):
 			return st.Op, "That was when the " + prose.StepName(st) + " was cancelled or out of time.",
 				"Let a call that is cancelled, or out of time, end alone: send notifications/cancelled, drop the answer when it comes, and " +
 					"keep the connection."
@@ -215,10 +236,21 @@ func (f *casefile) tiedTo(s *history.Server, t int64) (op record.Op, says, fix s
 	return "", "", ""
 }
 
+// isAnswered says that a step opened the session of a server, was answered at about t, and that it got no call.
+func isAnswered(st *history.Step, s *history.Server, t int64) bool {
+	return st.Op == record.OpOpen && !st.Failed() && st.Begun <= s.Born && max(t-st.Ended, st.Ended-t) <= near/2 && len(s.Calls) == 0
+}
+
+// isGivenUp says that a step called a server, was in it at t, and was given up at about then.
+func isGivenUp(st *history.Step, s *history.Server, t int64) bool {
+	over := st.Op == record.OpCall && st.Failed() && st.Begun <= t && t-st.Ended <= near/2
+	return over && facts.CallInFlight(s, t) && (st.Cancelled || st.Limit > 0 && t-st.Begun >= int64(st.Limit))
+}
+
 // renewal says that the host gave the session another server, without having been asked to open it anew.
 func (f *casefile) renewal(s *history.Server, t int64) string {
 	for _, o := range f.servers {
-		if o.Label != s.Label || o.Session != s.Session || o.Born <= t {
+		if !o.SharesSession(s) || o.Born <= t {
 			continue
 		}
 		if slices.ContainsFunc(f.Changes(s), func(c history.SessionChange) bool { return c.T > t && c.T <= o.Born }) {
@@ -234,7 +266,7 @@ func (f *casefile) renewal(s *history.Server, t int64) string {
 }
 
 func (f *casefile) harm(s *history.Server, t int64) {
-	key := facts.SessionKey{Label: s.Label, Name: s.Session}
+	key := facts.SessionOf(s)
 	if before, known := f.Harmed[key]; !known || t < before {
 		f.Harmed[key] = t
 	}

@@ -28,22 +28,9 @@ func judgeFlat(f *casefile) LawResult {
 		}
 		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", prose.Plain(cp.Name), len(cp.Alive), len(cp.Extra)))
 		for _, s := range cp.Extra {
-			if f.HostOf(s) != f.HostAt(cp.SettledAt) {
-				continue // L2 has it
+			if f.HostOf(s) == f.HostAt(cp.SettledAt) { // L2 has the others
+				f.extraAt(cp, s, extras)
 			}
-			if f.isConnection(cp, s) {
-				f.Explained[cp] = true
-				continue
-			}
-			if !extras[s.ID] && f.vouched(cp, s) {
-				extras[s.ID] = true
-				if b := f.flatBreach(cp, s); b.Kind == "late" {
-					f.Late(b, breach.Took{From: cp.Begun, To: s.Died, Limit: f.Header.Limits.Settle.D()})
-				} else {
-					f.Broken(b)
-				}
-			}
-			f.Explained[cp] = f.Explained[cp] || extras[s.ID]
 		}
 		f.judgeStrays(cp, strays)
 	}
@@ -59,6 +46,23 @@ func judgeFlat(f *casefile) LawResult {
 	}
 	f.judgeRise(&r)
 	return r
+}
+
+// extraAt reports a server that a checkpoint has found and that should have been gone, unless it was told of.
+func (f *casefile) extraAt(cp *facts.Checkpoint, s *history.Server, told map[string]bool) {
+	if f.isConnection(cp, s) {
+		f.Explained[cp] = true
+		return
+	}
+	if !told[s.ID] && f.vouched(cp, s) {
+		told[s.ID] = true
+		if b := f.flatBreach(cp, s); b.Kind == "late" {
+			f.Late(b, breach.Took{From: cp.Begun, To: s.Died, Limit: f.Header.Limits.Settle.D()})
+		} else {
+			f.Broken(b)
+		}
+	}
+	f.Explained[cp] = f.Explained[cp] || told[s.ID]
 }
 
 // vouched says that the census saw the server too, or can't be asked: without
@@ -172,18 +176,10 @@ func (f *casefile) lossOf(cp *facts.Checkpoint, s, next *history.Server, fault *
 	if twin := f.twin(cp, s); twin != nil {
 		return probeFix(sideBySide(twin, s, "and the host ended the other one alone"), s)
 	}
-	if until := f.EndedBefore(s, next); until >= 0 {
-		l, broken := f.abandonedBy(s, until), s.BrokenBy(next.Born)
-		l.was = breach.Was{Kind: "superseded", Cause: cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)}
-		if broken {
-			l.was.Cause = record.CauseAfterFault(fault)
-		}
-		// A server that refuses a list works on: its session ends when the host gives the open up, and not by the fault.
-		if !broken || l.cause == record.CauseOpenFailed && fault.Do == "reject" {
-			return l
-		}
-	}
+	l, ended := f.endedFirst(s, next, fault)
 	switch {
+	case ended:
+		return l
 	case next == nil || !s.BrokenBy(next.Born) && f.TellsNothing():
 		return f.abandonedBy(s, cp.SettledAt)
 	case s.BrokenBy(next.Born):
@@ -194,8 +190,28 @@ func (f *casefile) lossOf(cp *facts.Checkpoint, s, next *history.Server, fault *
 				prose.Plain(s.ID), prose.FaultName(fault), prose.Plain(next.ID), prose.Span(max(next.Born-s.Broken, 0)))),
 		}
 	}
-	return lostBy("superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect),
-		law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
+	return lostBy("superseded", f.replacedBy(s, next), law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
+}
+
+// replacedBy is why the host launched another server for a session.
+func (f *casefile) replacedBy(s, next *history.Server) record.Cause {
+	return cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)
+}
+
+// endedFirst is the loss of a server whose session was over before next took its place.
+func (f *casefile) endedFirst(s, next *history.Server, fault *record.Fault) (l loss, ended bool) {
+	until := f.EndedBefore(s, next)
+	if until < 0 {
+		return loss{}, false
+	}
+	l = f.abandonedBy(s, until)
+	l.was = breach.Was{Kind: "superseded", Cause: f.replacedBy(s, next)}
+	if !s.BrokenBy(next.Born) {
+		return l, true
+	}
+	l.was.Cause = record.CauseAfterFault(fault)
+	// A server that refuses a list works on: its session ends when the host gives the open up, and not by the fault.
+	return l, l.cause == record.CauseOpenFailed && fault.Do == "reject"
 }
 
 // unused is the loss of a server that no client of a gateway has used: nothing is known of a connection that another replaced, or of
@@ -210,7 +226,7 @@ func (f *casefile) unused(cp *facts.Checkpoint, s, next *history.Server) loss {
 	case next != nil && f.isDuplicate(s, next):
 		l.was = breach.Was{Kind: "duplicate", Cause: record.CauseSideBySide}
 	case next != nil:
-		l.was = breach.Was{Kind: "superseded", Cause: cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)}
+		l.was = breach.Was{Kind: "superseded", Cause: f.replacedBy(s, next)}
 	}
 	return l
 }
@@ -281,9 +297,8 @@ func (f *casefile) twin(cp *facts.Checkpoint, s *history.Server) *history.Server
 		if other == s {
 			break
 		}
-		same := other.Session != "" && other.Label == s.Label && other.Session == s.Session
-		lived := other.Died == history.Never || other.Died >= over
-		if same && lived && facts.Established(other, over) && (f.isDuplicate(other, s) || history.Rivals(other, s)) {
+		same := other.Session != "" && other.SharesSession(s)
+		if same && !history.By(other.Died, over-1) && facts.Established(other, over) && (f.isDuplicate(other, s) || history.Rivals(other, s)) {
 			return other
 		}
 	}
@@ -295,7 +310,7 @@ func (f *casefile) twin(cp *facts.Checkpoint, s *history.Server) *history.Server
 func (f *casefile) successor(cp *facts.Checkpoint, s *history.Server) *history.Server {
 	younger := false
 	for _, other := range f.servers {
-		if younger && other.Label == s.Label && other.Session == s.Session && other.Born <= cp.SettledAt {
+		if younger && other.SharesSession(s) && other.Born <= cp.SettledAt {
 			return other
 		}
 		younger = younger || other == s
@@ -375,7 +390,7 @@ func breakingFault(s *history.Server) *record.Fault {
 
 // toldToEnd says that a server had been told to end by t, in a way that it saw.
 func toldToEnd(s *history.Server, t int64) bool {
-	return s.EOF >= 0 && s.EOF <= t || signalled(s, t)
+	return history.By(s.EOF, t) || signalled(s, t)
 }
 
 // signalled says that a server had caught a signal by t.

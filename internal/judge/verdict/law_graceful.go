@@ -19,51 +19,60 @@ func judgeGraceful(f *casefile) LawResult {
 	if grace := f.Header.Limits.Grace; grace > 0 {
 		r.Expected += ", and not killed before it had " + prose.Span(grace) + " to clean up"
 	}
-	judged, rude, unclear, untold := 0, 0, 0, 0
-	var atOnce []*history.Server
+	var m manners
 	for _, s := range f.servers {
-		if !f.endedByHost(s) {
-			continue
-		}
-		judged++
-		switch b := f.rudeness(s); {
-		case b != nil && f.mayHaveHadTime(s, b):
-			f.Excuse(b, f.firstAsked(s), s.Died)
-		case b != nil:
-			rude++
-			f.Broken(b)
-		case f.togetherAt(s) >= 0:
-			atOnce = append(atOnce, s)
-		case unclearOrder(s):
-			unclear++
-		case s.Silent() && f.TellsLoad():
-			untold++
-			// On another machine it would have seen that it was told.
-			if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.WasStopped(s) && f.OnWatch(s.Died) {
-				f.Excuse(f.killedUnasked(s, asked), asked, s.Died)
-			}
+		if f.endedByHost(s) {
+			f.judgeManners(s, &m)
 		}
 	}
 	if f.Broke("L9") { // what a host does to one server it does to the others
-		for _, s := range atOnce {
-			rude++
+		for _, s := range m.atOnce {
+			m.rude++
 			f.Broken(f.signalledAtOnce(s))
 		}
 	} else {
-		unclear += len(atOnce)
+		m.unclear += len(m.atOnce)
 	}
-	r.Found = fmt.Sprintf("%s ended by the host, %d of them out of order", text.Count(judged, "server"), rude)
+	r.Found = fmt.Sprintf("%s ended by the host, %d of them out of order", text.Count(m.judged, "server"), m.rude)
 	switch {
-	case judged == 0:
+	case m.judged == 0:
 		r.Reason = "the host ended no well-behaved server"
-	case unclear > 0 && rude == 0:
-		r.Reason = fmt.Sprintf("for %s it is unclear whether stdin EOF or the signal came first", text.Count(unclear, "server"))
-	case untold > 0 && rude == 0:
+	case m.rude > 0:
+	case m.unclear > 0:
+		r.Reason = fmt.Sprintf("for %s it is unclear whether stdin EOF or the signal came first", text.Count(m.unclear, "server"))
+	case m.untold > 0:
 		r.Reason = fmt.Sprintf(
 			"%s died without having read stdin EOF or caught a signal. They may have been asked without getting to it: "+
-				"the machine was starved, or a fault kept %s from it", text.Count(untold, "server"), text.Choose(untold, "it", "them"))
+				"the machine was starved, or a fault kept %s from it", text.Count(m.untold, "server"), text.Choose(m.untold, "it", "them"))
 	}
 	return r
+}
+
+// manners counts how servers were ended.
+type manners struct {
+	judged, rude, unclear, untold int
+	atOnce                        []*history.Server // by EOF and a signal
+}
+
+func (f *casefile) judgeManners(s *history.Server, m *manners) {
+	m.judged++
+	switch b := f.rudeness(s); {
+	case b != nil && f.mayHaveHadTime(s, b):
+		f.Excuse(b, f.firstAsked(s), s.Died)
+	case b != nil:
+		m.rude++
+		f.Broken(b)
+	case f.togetherAt(s) >= 0:
+		m.atOnce = append(m.atOnce, s)
+	case unclearOrder(s):
+		m.unclear++
+	case s.Silent() && f.TellsLoad():
+		m.untold++
+		// On another machine it would have seen that it was told.
+		if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.WasStopped(s) && f.OnWatch(s.Died) {
+			f.Excuse(f.killedUnasked(s, asked), asked, s.Died)
+		}
+	}
 }
 
 // unheeding says that a server could have seen what it was told, for longer than its grace: no fault kept it from
@@ -76,7 +85,7 @@ func (f *casefile) unheeding(s *history.Server, asked int64) bool {
 // should not have ended at all; what follows from the host's being killed is nobody's manners.
 func (f *casefile) endedByHost(s *history.Server) bool {
 	first, ok := facts.HarmTo(s)
-	if !ok || s.Lost >= 0 || s.BrokenBy(first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
+	if !ok || s.Lost >= 0 || s.BrokenBy(first.T) || f.endedByOthers(s) || f.HostGoing(f.HostOf(s), first.T) {
 		return false
 	}
 	if f.HarmedBy(facts.SessionOf(s), first.T) {
@@ -92,16 +101,12 @@ func (f *casefile) rudeness(s *history.Server) *breach.Breach {
 		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
 			fmt.Sprintf("it caught %s at %s while its stdin was still open", prose.Plain(signal.Text), prose.Clock(signal.T)))
 	}
-	grace := int64(f.Header.Limits.Grace)
 	// What the host did before it was asked it did by itself, as when an attempt ran out of time: since when is not known.
 	if t, first := f.togetherAt(s), f.firstAsked(s); t >= first && first >= 0 && t-first < f.moment() {
 		return f.signalledAtOnce(s)
 	}
 	asked := f.askedToEnd(s)
-	if s.Bye >= 0 || asked < 0 || defiant(s) {
-		return nil
-	}
-	if s.Died-asked >= grace && (grace <= 0 || !s.Silent() || !f.unheeding(s, asked)) && !f.cutLate(s, asked) {
+	if s.Bye >= 0 || asked < 0 || defiant(s) || f.hadItsTime(s, asked) {
 		return nil
 	}
 	if s.Silent() {
@@ -109,6 +114,12 @@ func (f *casefile) rudeness(s *history.Server) *breach.Breach {
 	}
 	return f.rude(s, "cleanup-cut-short", record.CauseTooEarly, s.Died,
 		fmt.Sprintf("it had been asked to exit and had begun its cleanup, and was killed before it had finished, %s", diedAfter(s, asked)))
+}
+
+// hadItsTime says that a server was given the time for its cleanup, for all that is known.
+func (f *casefile) hadItsTime(s *history.Server, asked int64) bool {
+	grace := int64(f.Header.Limits.Grace)
+	return s.Died-asked >= grace && (grace <= 0 || !s.Silent() || !f.unheeding(s, asked)) && !f.cutLate(s, asked)
 }
 
 func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach.Breach {

@@ -26,12 +26,12 @@ func judgeLeft(f *casefile) LawResult {
 			continue
 		}
 		left := f.lessDaemon(cp, now, f.leftAt(cp, now))
-		f.Explained[cp] = f.Explained[cp] || len(left) > 0 || len(f.Daemons) > 0
-		by := ""
+		f.Explained[cp] = f.Explained[cp] || len(left)+len(f.Daemons) > 0
+		value := prose.Plain(cp.Name) + ": " + text.Count(len(left), "process") + " left"
 		if !cp.HostGone {
-			by = " by an earlier life of the host"
+			value += " by an earlier life of the host"
 		}
-		r.Values = append(r.Values, fmt.Sprintf("%s: %s left%s", prose.Plain(cp.Name), text.Count(len(left), "process"), by))
+		r.Values = append(r.Values, value)
 		for _, p := range left {
 			if !seen[p.Identity] && !told[p.Identity] {
 				seen[p.Identity] = true
@@ -103,7 +103,6 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach.Br
 		e = &record.Evidence{Process: p}
 	}
 	b := &breach.Breach{Law: "L2", Server: s, Checkpoint: cp, Comm: p.Comm, Evidence: cp.EvidenceOn(p.Identity), At: []int64{cp.SettledAt}}
-	busy := cp.Load(p.Identity)
 	b.Kind = f.leftKind(s, p, e, cp.Spins(p.Identity), cp.WatchedUntil)
 	if b.Host = f.Leaver(p, cp.SettledRows, f.HostAt(cp.Begun).N); b.Host == nil {
 		b.Host = f.HostAt(cp.Begun)
@@ -127,19 +126,25 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach.Br
 	}
 	b.Saw(s, p.Identity, p.Comm, "", seen...)
 	says, like := prose.Survivor(s, e, cp.WatchedUntil, f.Signals())
-	var extra string
+	b.Narrative, b.Like = prose.Paragraph(says, f.aboutLeft(b, p), f.control(s)), like
+	return b
+}
+
+// aboutLeft says what is to be known of a process that was left, besides what it does.
+func (f *casefile) aboutLeft(b *breach.Breach, p record.Process) string {
 	switch {
 	case b.Kind == "spinner":
-		extra = fmt.Sprintf("It used %d%% of a CPU while it was watched.", int(100*busy))
+		return fmt.Sprintf("It used %d%% of a CPU while it was watched.", int(100*b.Checkpoint.Load(p.Identity)))
 	case b.Kind == "shielded" || b.Kind == "escaped":
-		_, extra = f.OutOfReach(s, p)
-	case s == nil && f.launchedBy(p) != nil:
-		extra = fmt.Sprintf("It is a launcher: it stands between the host and %s.", prose.Plain(f.launchedBy(p).ID))
-	case s == nil:
-		extra = "The ledger knows no server with this PID: a server, a launcher or the host started it." + commandOf(p)
+		_, why := f.OutOfReach(b.Server, p)
+		return why
+	case b.Server != nil:
+		return ""
 	}
-	b.Narrative, b.Like = prose.Paragraph(says, extra, f.control(s)), like
-	return b
+	if of := f.launchedBy(p); of != nil {
+		return fmt.Sprintf("It is a launcher: it stands between the host and %s.", prose.Plain(of.ID))
+	}
+	return "The ledger knows no server with this PID: a server, a launcher or the host started it." + commandOf(p)
 }
 
 // lasted says how long it was there.

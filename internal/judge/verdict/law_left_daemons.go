@@ -15,7 +15,7 @@ func (f *casefile) lessDaemon(cp *facts.Checkpoint, h *history.Host, left []reco
 	if f.Header.Host.Kind != record.KindCommand {
 		return left
 	}
-	byItself := h.AskedAt < 0 && !h.Exit.Asked && h.Exit.Code == 0 && h.Exit.Signal == ""
+	byItself := h.AskedAt < 0 && h.Exit == (record.Exit{})
 	controls := map[int]bool{}
 	for _, p := range left {
 		if f.ServerOf(p.Identity) == nil && f.holdsStdin(cp, p.Identity) && (byItself || p.SID == p.PID && p.SID != h.SID) {
@@ -25,19 +25,22 @@ func (f *casefile) lessDaemon(cp *facts.Checkpoint, h *history.Host, left []reco
 			}
 		}
 	}
-	return slices.DeleteFunc(left, func(p record.Process) bool {
-		for range cp.SettledRows {
-			if controls[p.PID] {
-				return true
-			}
-			parent := cp.SettledRows[record.Identity{PID: p.PPID}]
-			if parent == nil {
-				return false
-			}
-			p = *parent
+	return slices.DeleteFunc(left, func(p record.Process) bool { return isControlled(cp.SettledRows, p, controls) })
+}
+
+// isControlled says that a process, or one above it, is in control.
+func isControlled(rows history.Rows, p record.Process, controls map[int]bool) bool {
+	for range rows {
+		if controls[p.PID] {
+			return true
 		}
-		return false
-	})
+		parent := rows[record.Identity{PID: p.PPID}]
+		if parent == nil {
+			return false
+		}
+		p = *parent
+	}
+	return false
 }
 
 // holdsStdin says that a process holds the write end of a live server's stdin.

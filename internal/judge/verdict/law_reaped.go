@@ -31,20 +31,9 @@ func judgeReaped(f *casefile) LawResult {
 		}
 		judged++
 		for _, p := range cp.Settled.Processes {
-			if p.State != record.StateZombie || f.IsKeeper(p.PPID) || f.isServersOwn(cp, p) {
-				continue
+			if p.State == record.StateZombie && !f.IsKeeper(p.PPID) && !f.isServersOwn(cp, p) {
+				f.zombieAt(cp, p, seen)
 			}
-			if !seen[p.Identity] && f.outlasts(cp, p) {
-				seen[p.Identity] = true
-				if b := f.zombieBreach(cp, p); b.Kind == "late-reaped" {
-					f.Late(b, breach.Took{
-						From: max(cp.Begun, f.deadSince(p)), To: f.lastSeenDead(cp, p.Identity), Limit: f.Header.Limits.Settle.D(),
-					})
-				} else {
-					f.Broken(b)
-				}
-			}
-			f.Explained[cp] = f.Explained[cp] || seen[p.Identity]
 		}
 	}
 	r.Found = fmt.Sprintf("%s at %s", text.Count(len(seen), zombieNoun), text.Count(judged, "checkpoint"))
@@ -54,11 +43,26 @@ func judgeReaped(f *casefile) LawResult {
 	return r
 }
 
+// zombieAt reports a zombie that a checkpoint has found, unless it was told of.
+func (f *casefile) zombieAt(cp *facts.Checkpoint, p record.Process, told map[record.Identity]bool) {
+	if !told[p.Identity] && f.outlasts(cp, p) {
+		told[p.Identity] = true
+		if b := f.zombieBreach(cp, p); b.Kind == "late-reaped" {
+			f.Late(b, breach.Took{
+				From: max(cp.Begun, f.deadSince(p)), To: f.lastSeenDead(cp, p.Identity), Limit: f.Header.Limits.Settle.D(),
+			})
+		} else {
+			f.Broken(b)
+		}
+	}
+	f.Explained[cp] = f.Explained[cp] || told[p.Identity]
+}
+
 // isServersOwn says that a zombie is the child of a server. Nobody but that
 // server can wait for it, and it is gone with the server.
 func (f *casefile) isServersOwn(cp *facts.Checkpoint, p record.Process) bool {
 	return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
-		return s.Birth.PID == p.PPID && s.Born <= cp.SettledAt && (s.Died < 0 || s.Died > cp.SettledAt)
+		return s.Birth.PID == p.PPID && s.LivedAt(cp.SettledAt)
 	})
 }
 

@@ -23,52 +23,73 @@ func judgeRecovers(f *casefile) LawResult {
 		r.Reason = "no server broke a session"
 		return r
 	}
-	opened, failed := map[facts.SessionKey]bool{}, 0
-	judged := 0
+	rec := recovery{casefile: f, last: last, opened: map[facts.SessionKey]bool{}}
 	for _, s := range f.Steps() {
-		if s.Reconnect == record.ByItself && s.Failed() {
-			failed++
-			f.Blamed[s.N] = true
-			f.Broken(f.unkeptClaim(s))
-			continue
-		}
-		if s.Reconnect == record.ByItself && s.Skipped && s.Begun > last {
-			judged++
-			opened[facts.SessionKey{Label: s.Label, Name: s.Session}] = true
-		}
-		if s.Begun <= last || !s.MustWork() || s.Skipped || s.Ended < 0 || !f.OnWatch(s.Ended) {
-			continue
-		}
-		key := facts.SessionKey{Label: s.Label, Name: s.Session}
-		if s.Op == record.OpOpen || s.Op == record.OpJob {
-			judged++
-			opened[key] = s.OK
-		}
-		if f.HarmedBy(key, f.NotedBy(s.Ended)) {
-			continue // L3 says why
-		}
-		if _, tried := opened[key]; s.Op == record.OpCall && s.Failed() && tried {
-			f.Blamed[s.N] = true // there may be no session to call
-		}
-		if s.Failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
-			failed++
-			f.Blamed[s.N] = true
-			if b := f.recoveryBreach(s, last); f.hadNoTime(s) {
-				f.Excuse(b, s.Begun, s.Ended)
-			} else {
-				f.Broken(b)
-			}
-		}
+		rec.judge(s)
 	}
-	r.Found = fmt.Sprintf("%s opened after it, %d failed", text.Count(judged, "session"), failed)
-	if held > 0 {
+	r.Found = fmt.Sprintf("%s opened after it, %d failed", text.Count(rec.judged, "session"), rec.failed)
+	switch {
+	case held > 0:
 		r.Found += fmt.Sprintf("; %s found a lock or port held by an older server", text.Count(held, "launch"))
-	} else if crashed > 0 {
+	case crashed > 0:
 		r.Found += "; the host crashed"
-	} else if judged == 0 {
+	case rec.judged == 0:
 		r.Reason = "no session was opened after the last fault"
 	}
 	return r
+}
+
+// recovery is how the host fared after the last fault.
+type recovery struct {
+	*casefile
+	last           int64
+	opened         map[facts.SessionKey]bool // what was tried, and whether it is open
+	judged, failed int
+}
+
+func (r *recovery) judge(s *history.Step) {
+	key := facts.KeyOf(s)
+	if s.Reconnect == record.ByItself && s.Failed() {
+		r.fails(s)
+		r.Broken(r.unkeptClaim(s))
+		return
+	}
+	if s.Reconnect == record.ByItself && s.Skipped && s.Begun > r.last {
+		r.judged++
+		r.opened[key] = true
+	}
+	if s.Begun > r.last && s.MustWork() && !s.Skipped && s.Ended >= 0 && r.OnWatch(s.Ended) {
+		r.judgeAfter(s, key)
+	}
+}
+
+// judgeAfter judges a step that had to work after the last fault. A call that failed says nothing where there may be no session to call.
+func (r *recovery) judgeAfter(s *history.Step, key facts.SessionKey) {
+	opens := s.Op == record.OpOpen || s.Op == record.OpJob
+	if opens {
+		r.judged++
+		r.opened[key] = s.OK
+	}
+	if !s.Failed() || r.HarmedBy(key, r.NotedBy(s.Ended)) { // L3 says why
+		return
+	}
+	open, tried := r.opened[key]
+	switch {
+	case opens, s.Op == record.OpCall && open:
+		r.fails(s)
+		if b := r.recoveryBreach(s, r.last); r.hadNoTime(s) {
+			r.Excuse(b, s.Begun, s.Ended)
+		} else {
+			r.Broken(b)
+		}
+	case s.Op == record.OpCall && tried:
+		r.Blamed[s.N] = true
+	}
+}
+
+func (r *recovery) fails(s *history.Step) {
+	r.failed++
+	r.Blamed[s.N] = true
 }
 
 // lastFault is when a server last broke its session, or never.

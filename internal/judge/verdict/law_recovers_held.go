@@ -31,7 +31,7 @@ func (f *casefile) judgeHeld() (n int) {
 func (f *casefile) blameLockout(key facts.SessionKey, at int64) {
 	failing := false
 	for _, s := range f.Steps() {
-		if (facts.SessionKey{Label: s.Label, Name: s.Session}) != key || s.Ended < at {
+		if facts.KeyOf(s) != key || s.Ended < at {
 			continue
 		}
 		if failing = failing || s.Begun <= at; !failing || s.OK {

@@ -25,44 +25,47 @@ func judgeShutdown(f *casefile) LawResult {
 			judged++
 			f.judgeCommand(s)
 		}
-		limit, ok := shutdownLimit(l, &s.Step)
-		if !ok || s.Skipped || limit <= 0 {
-			continue
-		}
-		judged++
-		took := f.took(s)
-		slowest = max(slowest, took)
-		if kind := f.shutdownKind(s, took, limit); kind != "" {
-			f.Blamed[s.N] = true
-			b := f.shutdownBreach(s, kind, took, limit)
-			if i := slices.IndexFunc(f.Breaches, func(o *breach.Breach) bool { return kind == "hung-stop" && o.Kind == kind }); i >= 0 {
-				b.Was.Cause, b.Was.Kind, b.Cause = b.Cause, kind, f.Breaches[i].Cause // it does not end, whichever way it is asked
-			}
-			switch {
-			case strings.HasPrefix(kind, "slow-"):
-				f.Late(b, breach.Took{From: s.Begun, To: s.Ended, Limit: limit.D()})
-			case kind == "hung-stop" && f.Excused(s.Begun, max(s.Ended, s.Begun)) > int64(limit)/2:
-				// The bench waits no longer than the limit, half of which the run may have spent waiting for a processor.
-				f.Excuse(b, s.Begun, s.Ended)
-			default:
-				f.Broken(b)
-			}
+		if limit, ok := shutdownLimit(l, &s.Step); ok && !s.Skipped && limit > 0 {
+			judged++
+			slowest = max(slowest, f.took(s))
+			f.judgeEnd(s, limit)
 		}
 	}
 	f.stuckWith()
-	switch judged {
-	case 0:
+	switch {
+	case judged == 0:
 		r.Reason = "nothing was closed or stopped"
-	case 1:
+	case judged == 1:
 		r.Found = "one, which took " + prose.Span(slowest)
+	case slowest == 0:
+		r.Found = text.Count(judged, "command")
 	default:
-		if slowest == 0 {
-			r.Found = text.Count(judged, "command")
-			break
-		}
 		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, prose.Span(slowest))
 	}
 	return r
+}
+
+// judgeEnd judges a step that ends something and may take so long.
+func (f *casefile) judgeEnd(s *history.Step, limit record.Duration) {
+	took := f.took(s)
+	kind := f.shutdownKind(s, took, limit)
+	if kind == "" {
+		return
+	}
+	f.Blamed[s.N] = true
+	b := f.shutdownBreach(s, kind, took, limit)
+	if i := slices.IndexFunc(f.Breaches, func(o *breach.Breach) bool { return kind == "hung-stop" && o.Kind == kind }); i >= 0 {
+		b.Was, b.Cause = breach.Was{Kind: kind, Cause: b.Cause}, f.Breaches[i].Cause // it does not end, whichever way it is asked
+	}
+	switch {
+	case strings.HasPrefix(kind, "slow-"):
+		f.Late(b, breach.Took{From: s.Begun, To: s.Ended, Limit: limit.D()})
+	case kind == "hung-stop" && f.Excused(s.Begun, max(s.Ended, s.Begun)) > int64(limit)/2:
+		// The bench waits no longer than the limit, half of which the run may have spent waiting for a processor.
+		f.Excuse(b, s.Begun, s.Ended)
+	default:
+		f.Broken(b)
+	}
 }
 
 // shutdownLimit is how long a step may take, for those that end something in
@@ -171,7 +174,7 @@ func (f *casefile) callNarrative(s *history.Step) string {
 		outcome = "It was answered after all."
 	}
 	for _, srv := range slices.Backward(f.servers) {
-		there := srv.Label == s.Label && srv.Session == s.Session && srv.Born <= s.Begun && (srv.Died < 0 || srv.Died > s.Begun)
+		there := srv.Label == s.Label && srv.Session == s.Session && srv.LivedAt(s.Begun)
 		if !there {
 			continue
 		}

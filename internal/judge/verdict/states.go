@@ -1,11 +1,10 @@
-// Package states says what the findings of a run mean for each of its servers:
-// since when it should have been gone, and what was done to it by mistake.
 package verdict
 
 import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -18,7 +17,7 @@ type State struct {
 	Unreaped bool  // it died, and its parent did not wait for it in time
 }
 
-// Of are the states of the servers that findings name, by id.
+// StatesOf are the states of the servers that findings name, by id.
 func StatesOf(h *history.History, findings []Finding) map[string]State {
 	states, w := map[string]State{}, newWanted(h)
 	for i := range findings {
@@ -48,20 +47,16 @@ func StatesOf(h *history.History, findings []Finding) map[string]State {
 	return states
 }
 
-type sessionKey struct{ label, name string }
-
-func sessionOf(s *history.Server) sessionKey { return sessionKey{s.Label, s.Session} }
-
 // wanted answers until when servers were wanted.
 type wanted struct {
 	*history.History
-	launched map[sessionKey][]*history.Server
+	launched map[facts.SessionKey][]*history.Server
 	ends     map[string][]int64 // of sessions, by name
 }
 
 func newWanted(h *history.History) *wanted {
 	w := &wanted{History: h, ends: map[string][]int64{}}
-	_, w.launched = lists.GroupBy(h.Servers(), sessionOf)
+	_, w.launched = lists.GroupBy(h.Servers(), facts.SessionOf)
 	for _, session := range h.Sessions() {
 		for _, c := range session.Changes {
 			if c.State == record.SessionEnded {
@@ -85,7 +80,7 @@ func (w *wanted) until(srv *history.Server, checkpoint string) int64 {
 	if srv.Session == "" {
 		return max(t, srv.Born)
 	}
-	launched := w.launched[sessionOf(srv)]
+	launched := w.launched[facts.SessionOf(srv)]
 	if i := slices.IndexFunc(launched, func(o *history.Server) bool { return o.Launch > srv.Launch }); i >= 0 {
 		next := launched[i].Established
 		if next < 0 {
