@@ -65,8 +65,8 @@ func (s *server) answerTwice(r *request) {
 
 // arm adds a fault to those that are due for this launch.
 func (s *server) arm(f Fault) {
-	s.chosen.Lock()
-	defer s.chosen.Unlock()
+	s.choice.Lock()
+	defer s.choice.Unlock()
 	s.faults, s.passed = append(s.faults, f), append(s.passed, 0)
 }
 

@@ -147,19 +147,32 @@ func (d Field) check(f *Fault, a action) Problem {
 	return Problem{}
 }
 
+// nevers are the faults that can't happen in a script: at a moment, of some actions, in some eras; nil is all of them.
+var nevers = []struct {
+	on       string
+	do, eras []string
+	field    string
+	text     string
+}{
+	{on: onOrder, field: "on", text: "on: order does not go into a script; a break step of the scenario gives the order"},
+	{on: onDiscover, eras: []string{EraLegacyMute}, text: "a server of era legacy-mute ignores server/discover anyway; use another era"},
+	{
+		on: onDiscover, do: []string{"wrong-version", "unsupported-version"}, eras: []string{EraLegacy, ""},
+		text: "a server of era legacy has no answer to server/discover; use era modern or dual",
+	},
+	{on: onPing, eras: []string{EraModern}, text: "a server of era modern has no answer to ping; use era legacy, legacy-mute or dual"},
+	{
+		on: onInitialize, do: []string{"wrong-version"}, eras: []string{EraModern},
+		text: "a server of era modern has no answer to initialize; use era legacy, legacy-mute or dual",
+	},
+}
+
 // checkIn finds faults that can never happen in a script of this era.
 func (f Fault) checkIn(era string) (field, text string) {
-	switch {
-	case f.On == onOrder:
-		return "on", "on: order does not go into a script; a break step of the scenario gives the order"
-	case f.On == onDiscover && era == EraLegacyMute:
-		return "", "a server of era legacy-mute ignores server/discover anyway; use another era"
-	case f.On == onDiscover && (f.Do == "wrong-version" || f.Do == "unsupported-version") && (era == EraLegacy || era == ""):
-		return "", "a server of era legacy has no answer to server/discover; use era modern or dual"
-	case f.On == onPing && era == EraModern:
-		return "", "a server of era modern has no answer to ping; use era legacy, legacy-mute or dual"
-	case f.On == onInitialize && f.Do == "wrong-version" && era == EraModern:
-		return "", "a server of era modern has no answer to initialize; use era legacy, legacy-mute or dual"
+	for _, no := range nevers {
+		if f.On == no.on && (no.do == nil || contains(no.do, f.Do)) && (no.eras == nil || contains(no.eras, era)) {
+			return no.field, no.text
+		}
 	}
 	return "", ""
 }
@@ -174,11 +187,16 @@ func (f Fault) contradicts(g Fault) bool {
 	if isDetached(df) && dg.slot == slotWatchdog || isDetached(dg) && df.slot == slotWatchdog {
 		return true
 	}
-	if f.On != g.On || (f.Tool != "" && g.Tool != "" && f.Tool != g.Tool) {
+	if !f.coincides(g) {
 		return false
 	}
 	sameSlot := df.slot != "" && df.slot == dg.slot
 	return f.Do == g.Do && f.variant() == g.variant() || sameSlot || (df.decides && dg.decides)
+}
+
+// coincides reports whether both are due at the same moment of a launch.
+func (f Fault) coincides(g Fault) bool {
+	return f.On == g.On && (f.Tool == "" || g.Tool == "" || f.Tool == g.Tool)
 }
 
 // isDetached says that the server is nobody's child: a watchdog would have no parent to look after.

@@ -134,30 +134,46 @@ func (s *server) serve(r *request) {
 
 func (s *server) result(r *request) (map[string]any, *rpcError) {
 	if r.modern {
-		if r.Method == "initialize" {
-			return nil, s.noInitialize()
-		}
-		if failed := s.checkMeta(r); failed != nil {
-			return nil, failed
-		}
+		return s.modernResult(r)
 	}
 	switch {
 	case r.Method == "initialize":
 		version := negotiate(r.params.ProtocolVersion)
 		s.batches.Store(version == batchVersion)
 		return s.initialized(version), nil
-	case r.Method == "server/discover" && r.modern:
-		return s.discovered(), nil
-	case r.Method == "ping" && !r.modern:
+	case r.Method == "ping":
 		return map[string]any{}, nil
-	case r.Method == methodListen && r.modern:
-		return map[string]any{}, nil // no answer: see listen
-	case listed[r.Method] == nil && r.Method != "tools/call":
-	case !r.modern && !s.greeted.Load():
+	case isWork(r.Method) && !s.greeted.Load():
 		return nil, &rpcError{Code: codeInvalid, Message: "initialize must come first"}
-	case listed[r.Method] != nil:
-		return listed[r.Method](), nil
-	default:
+	}
+	return s.work(r)
+}
+
+func (s *server) modernResult(r *request) (map[string]any, *rpcError) {
+	if r.Method == "initialize" {
+		return nil, s.noInitialize()
+	}
+	if failed := s.checkMeta(r); failed != nil {
+		return nil, failed
+	}
+	switch r.Method {
+	case "server/discover":
+		return s.discovered(), nil
+	case methodListen:
+		return map[string]any{}, nil // no answer: see listen
+	}
+	return s.work(r)
+}
+
+// isWork says that a method is what a session is for: a list or a call.
+func isWork(method string) bool { return listed[method] != nil || method == "tools/call" }
+
+// work is the same in all eras.
+func (s *server) work(r *request) (map[string]any, *rpcError) {
+	switch list := listed[r.Method]; {
+	case list != nil:
+		return list(), nil
+	case isWork(r.Method):
 		return s.call(r)
 	}
 	return nil, &rpcError{Code: codeMethod, Message: "Method not found", Data: map[string]any{"method": clip(r.Method)}}

@@ -21,35 +21,52 @@ import (
 type server struct {
 	options options // launch is the one that the bench says
 	era     string
+	in      io.Reader
+	out     output
+	bench   bench
+	flight  flight
+	ballast ballast
+	held    []*os.File // locks and ports
+	chosen
+	agreed
+	goodbye
+	firstThread
+}
+
+// chosen are the faults that are in force.
+type chosen struct {
 	script  []Fault
 	seed    uint64
-	chosen  sync.Mutex // guards the three below
+	choice  sync.Mutex // guards the three below
 	nth     int        // the launch that the faults are for
 	faults  []Fault    // those of the script that are due for it
 	passed  []int      // how often each of them has let its moment pass (after)
 	counted bool       // its number among the launches that open a session was asked for; the reading goroutine's
 	number  chan int   // that number
-	in      io.Reader
-	out     output
-	bench   bench
+}
 
+// agreed is how far client and server have come with each other.
+type agreed struct {
 	modernVersions atomic.Pointer[[]string]
 	greeted        atomic.Bool                     // initialize was received
 	subscribed     atomic.Pointer[json.RawMessage] // the id of the latest subscription to changes of the tools
 	refusedVersion atomic.Bool                     // a request of the modern era was refused for its version
 	batches        atomic.Bool                     // the version that was agreed on has batches
 	opened         bool                            // a first request was received; the reading goroutine's
-	flight         flight
-	serving        sync.WaitGroup
-	settling       sync.Once
-	ending         sync.Once
-	stopping       chan struct{} // closed when the orderly end begins
-	ballast        ballast
-	held           []*os.File // locks and ports
+}
 
-	instead   atomic.Pointer[func()] // what the first thread is to do in place of reading
+// goodbye is the orderly end.
+type goodbye struct {
+	serving   sync.WaitGroup
+	settling  sync.Once
+	ending    sync.Once
+	stopping  chan struct{}          // closed when it begins
+	lastWords atomic.Pointer[string] // for the bench
+}
+
+type firstThread struct {
+	instead   atomic.Pointer[func()] // what it is to do in place of reading
 	takenOver atomic.Bool            // it does
-	lastWords atomic.Pointer[string] // for the end
 }
 
 // ballast is memory that is held for nothing.
@@ -63,8 +80,8 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 	o.launch = play.Launch
 	s := &server{
 		options: o, era: cmp.Or(script.Era, EraLegacy), in: in, bench: b, out: output{file: out},
-		script: script.Faults, seed: play.Seed, number: make(chan int, 1),
-		stopping: make(chan struct{}), flight: flight{all: map[string]*request{}},
+		chosen: chosen{script: script.Faults, seed: play.Seed, number: make(chan int, 1)},
+		goodbye: goodbye{stopping: make(chan struct{})}, flight: flight{all: map[string]*request{}},
 	}
 	s.choose(play.Launch)
 	s.modernVersions.Store(&[]string{modernVersion})
@@ -73,8 +90,8 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 
 // choose puts those faults in force that are for a launch of this number.
 func (s *server) choose(launch int) {
-	s.chosen.Lock()
-	defer s.chosen.Unlock()
+	s.choice.Lock()
+	defer s.choice.Unlock()
 	s.nth, s.faults = launch, nil
 	for _, f := range s.script {
 		if f.Due(s.seed, s.options.label, launch) && f.action().launch == nil {
@@ -90,7 +107,7 @@ const numberWait = 5 * time.Second
 // count asks, at the first request of a session, for the number by which faults choose launches from here on: a
 // server that was only asked for the era is no launch to them. The reading goroutine waits for it.
 func (s *server) count(method string) {
-	opens := method == "initialize" || listed[method] != nil || method == "tools/call"
+	opens := method == "initialize" || isWork(method)
 	chooses := func(f Fault) bool { return f.Launch > 0 || f.Every > 0 || f.Probability > 0 }
 	if s.counted || !opens || s.bench.conn == nil || !slices.ContainsFunc(s.script, chooses) {
 		return
@@ -139,8 +156,8 @@ func (s *server) commit(on string) bool { return s.strike(s.struck(on, nil), nil
 
 // struck are the faults that a moment is due for. Those of requests are counted, so only the reading goroutine may ask for them.
 func (s *server) struck(on string, r *request) []Fault {
-	s.chosen.Lock()
-	defer s.chosen.Unlock()
+	s.choice.Lock()
+	defer s.choice.Unlock()
 	var due []Fault
 	for i, f := range s.faults {
 		switch {
@@ -170,11 +187,11 @@ func (s *server) strike(faults []Fault, r *request) bool {
 // do announces a fault and commits it. It reports whether the moment is dealt with.
 func (s *server) do(a action, f Fault, r *request) bool {
 	announced := f.announcement(s.era)
-	s.chosen.Lock()
+	s.choice.Lock()
 	if s.nth != s.options.launch {
 		announced.Launch = s.nth
 	}
-	s.chosen.Unlock()
+	s.choice.Unlock()
 	if a.targets != nil {
 		announced.Targets = a.targets(s)
 		f.targets = announced.Targets

@@ -48,12 +48,10 @@ func (f *follower) walk(steps []Step) {
 }
 
 func (f *follower) step(l *Step) {
-	if f.end != nil && !f.mayFollowEnd(l) {
+	if !f.mayFollow(l) {
 		return
 	}
-	if f.shares && (l.Op == record.OpOpen && !l.Shared || l.Op == record.OpTick || l.Op == record.OpReload) {
-		l.m.Problem("%s: sessions of this scenario share the entry of their server, so all of them must: open each with shared: true", l.Op)
-	}
+	f.share(l)
 	switch l.Op {
 	case record.OpOpen:
 		f.open(l)
@@ -76,14 +74,14 @@ func (f *follower) step(l *Step) {
 	case record.OpStop, record.OpTerm, record.OpKill:
 		f.end = l
 	case record.OpRestart:
-		for name, s := range f.sessions {
-			f.sessions[name] = sessionAt{label: s.label, line: l.Line, not: "restarts the host"}
-		}
+		f.restart(l)
 	}
 }
 
-func (f *follower) mayFollowEnd(l *Step) bool {
+// mayFollow says that a step has a host, or needs none.
+func (f *follower) mayFollow(l *Step) bool {
 	switch {
+	case f.end == nil:
 	case l.Op != record.OpCheckpoint:
 		l.m.Problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
 		return false
@@ -94,6 +92,19 @@ func (f *follower) mayFollowEnd(l *Step) bool {
 		return false
 	}
 	return true
+}
+
+// share looks for sessions with a server of their own where others share the entry of theirs.
+func (f *follower) share(l *Step) {
+	if f.shares && (l.Op == record.OpOpen && !l.Shared || l.Op == record.OpTick || l.Op == record.OpReload) {
+		l.m.Problem("%s: sessions of this scenario share the entry of their server, so all of them must: open each with shared: true", l.Op)
+	}
+}
+
+func (f *follower) restart(l *Step) {
+	for name, s := range f.sessions {
+		f.sessions[name] = sessionAt{label: s.label, line: l.Line, not: "restarts the host"}
+	}
 }
 
 // open notes a session, whose server must be given once. A wrong open is reported alone, without the steps that use the session.

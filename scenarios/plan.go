@@ -130,20 +130,7 @@ func (c *counts) add(steps []Step) {
 func (c *counts) step(s Step) {
 	switch s.Op {
 	case record.OpOpen:
-		delete(c.open, s.Session)
-		if s.Expect == record.ExpectAny { // nobody knows what the host makes of it
-			return
-		}
-		if s.If != "" { // the session is open then, but perhaps on the server that it had
-			c.open[s.Session] = s.Label
-			return
-		}
-		if !s.Shared || c.launches[s.Label] == 0 { // one process may serve them all
-			c.launch(s.Label, s.Session)
-		}
-		if s.Expect == "" {
-			c.open[s.Session] = s.Label
-		}
+		c.opens(s)
 	case record.OpClose, record.OpForget:
 		delete(c.open, s.Session)
 	case record.OpRestart:
@@ -160,6 +147,23 @@ func (c *counts) step(s Step) {
 		c.tick(s)
 	case record.OpParallel:
 		c.parallel(s.Lanes)
+	}
+}
+
+func (c *counts) opens(s Step) {
+	delete(c.open, s.Session)
+	if s.Expect == record.ExpectAny { // nobody knows what the host makes of it
+		return
+	}
+	if s.If != "" { // the session is open then, but perhaps on the server that it had
+		c.open[s.Session] = s.Label
+		return
+	}
+	if !s.Shared || c.launches[s.Label] == 0 { // one process may serve them all
+		c.launch(s.Label, s.Session)
+	}
+	if s.Expect == "" {
+		c.open[s.Session] = s.Label
 	}
 }
 
@@ -275,19 +279,7 @@ func (d schedule) fires(f fakeserver.Fault, launches int) int {
 	if d.byItself && (f.On == "call" || isList(f.On)) {
 		return 0
 	}
-	n := 0
-	for launch := 1; launch <= launches; launch++ {
-		if d.due(f, launch) && !d.forestalled(f, launch) {
-			n++
-		}
-	}
-	// A fault of a launch that is not certain is still one that the author wants to see: a run without it shows
-	// nothing. Where the launches were left to chance, the seed may have chosen none.
-	first := max(f.Launch, f.Every, 1)
-	if n == 0 && launches > 0 && f.Probability == 0 && !d.forestalled(f, first) {
-		n = 1
-	}
-	era := d.server.Script.Era
+	n, era := d.meets(f, launches), d.server.Script.Era
 	switch f.On {
 	case "start":
 		return n
@@ -299,6 +291,23 @@ func (d schedule) fires(f fakeserver.Fault, launches int) int {
 		return 0 // whether the host lets it come to that is what is being tested
 	}
 	return min(n, 1) // how often a host asks for that is its own business
+}
+
+// meets is how many of the launches must come to the fault.
+func (d schedule) meets(f fakeserver.Fault, launches int) int {
+	n := 0
+	for launch := 1; launch <= launches; launch++ {
+		if d.due(f, launch) && !d.forestalled(f, launch) {
+			n++
+		}
+	}
+	// A fault of a launch that is not certain is still one that the author wants to see: a run without it shows
+	// nothing. Where the launches were left to chance, the seed may have chosen none.
+	first := max(f.Launch, f.Every, 1)
+	if n == 0 && launches > 0 && f.Probability == 0 && !d.forestalled(f, first) {
+		return 1
+	}
+	return n
 }
 
 // handshake is the order in which a server gets to the moments of a handshake.

@@ -118,7 +118,7 @@ func TestQuit(t *testing.T) {
 			require.Len(t, logs, 1, "of the run that was stopped")
 			stacks, err := os.ReadFile(logs[0])
 			require.NoError(t, err)
-			assert.Contains(t, string(stacks), "runner.Run(")
+			assert.Contains(t, string(stacks), "host.Run(")
 			assert.Contains(t, out.String(), "hint: its stacks are in bench.log of the run's folder")
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,8 @@ func (a *app) initCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) error {
+// checkHostFile says why a host file can't be written to a path.
+func checkHostFile(path string, force bool) error {
 	if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
 		return usage(fmt.Errorf("%q: the name of a host file ends in .yaml", path), "for example: leakbench init my-gateway.yaml")
 	}
@@ -56,25 +58,35 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 	if _, err := os.Lstat(path); err == nil && !force {
 		return usage(fmt.Errorf("%s is there already", path), "--force overwrites it")
 	}
+	return nil
+}
+
+// interview asks for what a host file says.
+func (a *app) interview(in io.Reader, path, from string) (answers hostinit.Answers, content []byte, err error) {
 	found, err := hostinit.Configs(from)
 	if err != nil {
-		return usage(err, "--from takes one of the formats that docs/use/host-file.md lists")
+		return answers, nil, usage(err, "--from takes one of the formats that docs/use/host-file.md lists")
 	}
-	in := cmd.InOrStdin()
 	file, isFile := in.(*os.File)
 	interview := hostinit.Interview{
 		In: in, Out: a.err, Again: isFile && term.IsTerminal(int(file.Fd())),
 		Name: hostinit.NameFrom(path), Found: found,
 	}
-	answers, err := interview.Ask()
-	if err != nil {
-		return usage(err, "give an answer a line on standard input, or write the file by hand: docs/use/host-file.md")
+	if answers, err = interview.Ask(); err != nil {
+		return answers, nil, usage(err, "give an answer a line on standard input, or write the file by hand: docs/use/host-file.md")
 	}
-	content, err := answers.File(path)
-	var problems yamlfile.Errors
-	if errors.As(err, &problems) {
-		return usage(err, "the answers do not make a valid host file; run leakbench init again")
+	content, err = answers.File(path)
+	if errors.As(err, new(yamlfile.Errors)) {
+		err = usage(err, "the answers do not make a valid host file; run leakbench init again")
 	}
+	return answers, content, err
+}
+
+func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) error {
+	if err := checkHostFile(path, force); err != nil {
+		return err
+	}
+	answers, content, err := a.interview(cmd.InOrStdin(), path, from)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
@@ -122,7 +123,7 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 	if missing != nil && !named {
 		return missing
 	}
-	done := renamedText(renamed)
+	done := lists.Map(renamed, renamedText)
 	if noReason && len(fresh) > 0 {
 		done = append(done, text.Count(len(fresh), "finding")+" of these runs not listed: add --reason WHY to list what is new")
 		fresh = nil
@@ -131,13 +132,8 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	for _, e := range over {
-		done = append(done, fmt.Sprintf("taken out  line %d: %s, expired on %s", e.Line, e.Finding(), e.Expires.Format(time.DateOnly)))
-	}
-	for _, e := range fresh {
-		done = append(done,
-			fmt.Sprintf("added  %s on %s, until %s", e.Finding(), text.PrintableLines(cmp.Or(e.Host, "any host")), e.Expires.Format(time.DateOnly)))
-	}
+	done = append(done, lists.Map(over, expiredText)...)
+	done = append(done, lists.Map(fresh, addedText)...)
 	nothing := "nothing to add: every error of these runs is listed"
 	if f.only != "" {
 		nothing = "nothing to add: no error of these runs that is not listed is " + text.PrintableLines(f.only)
@@ -145,12 +141,21 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 	return a.saveKnown(&edited, done, nothing)
 }
 
-func renamedText(all []known.Reprint) (done []string) {
-	for i := range all {
-		r := &all[i]
-		done = append(done, fmt.Sprintf("renamed  line %d: %s is %s now", r.Old.Line, r.Old.Finding(), r.New.Finding()))
-	}
-	return done
+func renamedText(r known.Reprint) string {
+	return fmt.Sprintf("renamed  line %d: %s is %s now", r.Old.Line, r.Old.Finding(), r.New.Finding())
+}
+
+func expiredText(e known.Entry) string {
+	return takenText(e) + ", expired on " + e.Expires.Format(time.DateOnly)
+}
+
+func takenText(e known.Entry) string {
+	return fmt.Sprintf("taken out  line %d: %s", e.Line, e.Finding())
+}
+
+func addedText(e known.Entry) string {
+	host := text.PrintableLines(cmp.Or(e.Host, "any host"))
+	return fmt.Sprintf("added  %s on %s, until %s", e.Finding(), host, e.Expires.Format(time.DateOnly))
 }
 
 func (a *app) knownPrune(args []string, f knownFlags) error {
@@ -166,10 +171,7 @@ func (a *app) knownPrune(args []string, f knownFlags) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	var done []string
-	for _, e := range stale {
-		done = append(done, fmt.Sprintf("taken out  line %d: %s", e.Line, e.Finding()))
-	}
+	done := lists.Map(stale, func(c known.Checked) string { return takenText(c.Entry) })
 	return a.saveKnown(&edited, done, "nothing to take out: no entry is stale by these runs")
 }
 

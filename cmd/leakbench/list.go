@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/law"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play/progress"
 	"github.com/leakbench/leakbench/internal/play/shelf"
 	"github.com/leakbench/leakbench/internal/record"
@@ -47,7 +48,18 @@ func (it *item) cells() []string {
 	return slices.DeleteFunc(row, func(cell string) bool { return cell == "" })
 }
 
-var listed = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
+// shown are what can be listed, and with what; mutants adds those of the self-test.
+var shown = []struct {
+	name  string
+	items func(mutants bool) ([]item, error)
+}{{"scenarios", scenarioItems}, {"hosts", hostItems}, {"faults", faultItems}, {"laws", lawItems}, {"kinds", kindItems}}
+
+var listed = func() (names []string) {
+	for _, s := range shown {
+		names = append(names, s.name)
+	}
+	return names
+}()
 
 func (a *app) listCommand() *cobra.Command {
 	var mutants bool
@@ -73,7 +85,7 @@ func (a *app) list(what []string, titles, mutants bool) error {
 			return err
 		}
 		var err error
-		if all[w], err = itemsOf(w, mutants); err != nil {
+		if all[w], err = shown[slices.Index(listed, w)].items(mutants); err != nil {
 			return err
 		}
 	}
@@ -98,56 +110,61 @@ func (a *app) list(what []string, titles, mutants bool) error {
 	return nil
 }
 
-func itemsOf(what string, mutants bool) (items []item, err error) {
-	switch what {
-	case "scenarios":
-		for _, name := range scenarios.Names() {
-			s, err := scenarios.Builtin(name)
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, item{
-				Name: name, Text: s.Title, Reports: s.Reports, Level: string(s.Level), Tags: s.Tags, Laws: s.Laws, Defining: s.Defining(),
-			})
-		}
-	case "hosts":
-		specs, err := shelf.All()
+func scenarioItems(bool) (items []item, err error) {
+	for _, name := range scenarios.Names() {
+		s, err := scenarios.Builtin(name)
 		if err != nil {
 			return nil, err
 		}
-		if mutants {
-			specs = append(specs, subject.Mutants("leakbench")...)
-			if runtime.GOOS == record.Windows {
-				specs = append(specs, subject.ForWindows("leakbench")...)
-			}
+		items = append(items, item{
+			Name: name, Text: s.Title, Reports: s.Reports, Level: string(s.Level), Tags: s.Tags, Laws: s.Laws, Defining: s.Defining(),
+		})
+	}
+	return items, nil
+}
+
+func hostItems(mutants bool) (items []item, err error) {
+	specs, err := shelf.All()
+	if err != nil {
+		return nil, err
+	}
+	if mutants {
+		specs = append(specs, subject.Mutants("leakbench")...)
+		if runtime.GOOS == record.Windows {
+			specs = append(specs, subject.ForWindows("leakbench")...)
 		}
-		for _, s := range specs {
-			row, err := shelf.Of(s)
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, item{Name: row.Name, Text: row.Text, Item: &row})
+	}
+	for _, s := range specs {
+		row, err := shelf.Of(s)
+		if err != nil {
+			return nil, err
 		}
-	case "faults":
-		for _, d := range fakeserver.Moments {
-			items = append(items, item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}})
-		}
-		for _, d := range fakeserver.Actions {
-			items = append(items, item{Name: "do: " + d.Name, Text: d.Text, More: []string{"on: " + strings.Join(d.With, " ")}})
-			for _, way := range d.As {
-				items = append(items, item{Name: "    as: " + way.Name, Text: way.Text})
-			}
-		}
-	case "laws":
-		for _, l := range append(law.All(), law.Servers()...) {
-			items = append(items, item{Name: l.ID, Text: l.Name, More: []string{l.Says}})
-		}
-	case "kinds":
-		for _, k := range law.Kinds() {
-			items = append(items, item{Name: k.ID, Text: k.Law, More: []string{k.Title}})
+		items = append(items, item{Name: row.Name, Text: row.Text, Item: &row})
+	}
+	return items, nil
+}
+
+func faultItems(bool) (items []item, err error) {
+	for _, d := range fakeserver.Moments {
+		items = append(items, item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}})
+	}
+	for _, d := range fakeserver.Actions {
+		items = append(items, item{Name: "do: " + d.Name, Text: d.Text, More: []string{"on: " + strings.Join(d.With, " ")}})
+		for _, way := range d.As {
+			items = append(items, item{Name: "    as: " + way.Name, Text: way.Text})
 		}
 	}
 	return items, nil
+}
+
+func lawItems(bool) ([]item, error) {
+	return lists.Map(append(law.All(), law.Servers()...), func(l law.Law) item {
+		return item{Name: l.ID, Text: l.Name, More: []string{l.Says}}
+	}), nil
+}
+
+func kindItems(bool) ([]item, error) {
+	return lists.Map(law.Kinds(), func(k law.Kind) item { return item{Name: k.ID, Text: k.Law, More: []string{k.Title}} }), nil
 }
 
 func (a *app) hostsCommand() *cobra.Command {

@@ -311,6 +311,33 @@ var remedies = map[play.Remedy]string{
 // noFolder are the errors of a folder that nothing can be written to.
 var noFolder = []error{syscall.EFBIG, syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}
 
+// fate is what becomes of an error by what is in it.
+type fate struct {
+	is      error   // nil: anything
+	because []error // and one of these; nil: for whatever reason
+	code    int
+	hint    string
+}
+
+func (f fate) of(err error) bool {
+	in := func(one error) bool { return errors.Is(err, one) }
+	return (f.is == nil || in(f.is)) && (f.because == nil || slices.ContainsFunc(f.because, in))
+}
+
+var fates = []fate{
+	{observe.ErrProgram, nil, exitInconclusive, "run it again, and do not move or replace the program"},
+	{observe.ErrSetUp, []error{syscall.ENOSPC, syscall.EROFS}, exitUsage, "choose another folder with --out"},
+	{observe.ErrSetUp, nil, exitUsage, "leakbench doctor says what this machine lacks"},
+	{observe.ErrHost, nil, exitHost, "its stderr is in " + observe.HostLog + " of the run's folder"},
+	{keeper.ErrGone, nil, exitInconclusive, "the keeper, which watches the host, was killed or stopped from outside: run it again"},
+	{
+		record.ErrWrite, nil, exitInconclusive,
+		"what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out",
+	},
+	{nil, []error{syscall.EMFILE, syscall.ENFILE}, exitUsage, "ulimit -n 1024"},
+	{nil, noFolder, exitUsage, "choose another folder with --out"},
+}
+
 // failureOf classifies an error.
 func failureOf(err error) *failure {
 	var stop observe.Interrupted
@@ -318,10 +345,10 @@ func failureOf(err error) *failure {
 	var misuse *play.Misuse
 	var missing *subject.Missing
 	var file *fs.PathError
-	aBug := "this is a bug of leakbench: please report it at " + issues + " with this text and the run's folder"
+	aBug := &failure{exitBug, err, "this is a bug of leakbench: please report it at " + issues + " with this text and the run's folder"}
 	switch {
 	case errors.As(err, new(*bug.Panic)):
-		return &failure{exitBug, err, aBug}
+		return aBug
 	case errors.As(err, &classified):
 		return classified
 	case errors.As(err, &file) && file.Path == os.Stdout.Name():
@@ -339,26 +366,9 @@ func failureOf(err error) *failure {
 			hint = "its stacks are in bench.log of the run's folder"
 		}
 		return &failure{exitSignal + int(sig), stop, hint}
-	case errors.Is(err, observe.ErrProgram):
-		return &failure{exitInconclusive, err, "run it again, and do not move or replace the program"}
-	case errors.Is(err, observe.ErrSetUp) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)):
-		return &failure{exitUsage, err, "choose another folder with --out"}
-	case errors.Is(err, observe.ErrSetUp):
-		return &failure{exitUsage, err, "leakbench doctor says what this machine lacks"}
-	case errors.Is(err, observe.ErrHost):
-		return &failure{exitHost, err, "its stderr is in " + observe.HostLog + " of the run's folder"}
-	case errors.Is(err, keeper.ErrGone):
-		return &failure{exitInconclusive, err, "the keeper, which watches the host, was killed or stopped from outside: run it again"}
-	case errors.Is(err, record.ErrWrite):
-		return &failure{
-			exitInconclusive, err,
-			"what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out",
-		}
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return &failure{exitUsage, err, "ulimit -n 1024"}
-	case slices.ContainsFunc(noFolder, func(no error) bool { return errors.Is(err, no) }):
-		return &failure{exitUsage, err, "choose another folder with --out"}
-	default:
-		return &failure{exitBug, err, aBug}
 	}
+	if i := slices.IndexFunc(fates, func(f fate) bool { return f.of(err) }); i >= 0 {
+		return &failure{fates[i].code, err, fates[i].hint}
+	}
+	return aBug
 }

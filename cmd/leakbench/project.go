@@ -38,18 +38,7 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 	}
 	var took []string
 	if command == nil && f.host == "" {
-		if p.Host != "" {
-			f.host = p.Host
-			took = append(took, "host "+p.Host)
-		}
-		if p.Settle > 0 && f.bench.Limits.Settle == 0 {
-			f.bench.Limits.Settle = p.Settle
-			took = append(took, "settle "+duration.Text(p.Settle))
-		}
-		if p.Confirm > 0 && f.bench.Limits.Confirm == 0 {
-			f.bench.Limits.Confirm = p.Confirm
-			took = append(took, "confirm "+duration.Text(p.Confirm))
-		}
+		took = hostOfProject(&p, f)
 	}
 	if len(names) == 0 && len(f.choice.levels) == 0 {
 		names, f.choice.levels = p.Scenarios, lists.Map(p.Levels, func(l record.Level) string { return string(l) })
@@ -67,6 +56,23 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 		a.note("%s  %s\n", project.File, text.Printable(strings.Join(took, "; ")))
 	}
 	return names, nil
+}
+
+// hostOfProject takes the host with its times, and says what it took.
+func hostOfProject(p *project.Project, f *runFlags) (took []string) {
+	if p.Host != "" {
+		f.host = p.Host
+		took = append(took, "host "+p.Host)
+	}
+	if p.Settle > 0 && f.bench.Limits.Settle == 0 {
+		f.bench.Limits.Settle = p.Settle
+		took = append(took, "settle "+duration.Text(p.Settle))
+	}
+	if p.Confirm > 0 && f.bench.Limits.Confirm == 0 {
+		f.bench.Limits.Confirm = p.Confirm
+		took = append(took, "confirm "+duration.Text(p.Confirm))
+	}
+	return took
 }
 
 // writeProject writes leakbench.yaml for a host file that has just been written, and says so. One that is there stays as it is.

@@ -73,12 +73,10 @@ type reportFlags struct {
 	known, out string
 }
 
-func (a *app) report(args, reporters []string, f reportFlags, formatted bool) error {
-	if formatted {
-		return usage(errors.New("report has --reporter, not --format"), "for example: --reporter text, or --reporter json=report.json")
-	}
+// reportOutlets are where a report goes.
+func (a *app) reportOutlets(reporters []string, f reportFlags) ([]outlet, error) {
 	if f.out != "" && len(reporters) > 1 {
-		return usage(errors.New("-o takes the output of one reporter"), "give each its own: --reporter html=a.html,json=b.json")
+		return nil, usage(errors.New("-o takes the output of one reporter"), "give each its own: --reporter html=a.html,json=b.json")
 	}
 	if len(reporters) == 0 {
 		reporters = []string{"html"}
@@ -87,15 +85,24 @@ func (a *app) report(args, reporters []string, f reportFlags, formatted bool) er
 		}
 	}
 	outlets, err := parseOutlets(reporters)
-	if err != nil {
-		return err
+	if err != nil || f.out == "" || f.out == "-" {
+		return outlets, err
 	}
-	if f.out != "" && f.out != "-" && outlets[0].file != "" {
-		return usage(fmt.Errorf("reporter %s has two files: %s and %s", outlets[0].Name, outlets[0].file, f.out),
+	if outlets[0].file != "" {
+		return nil, usage(fmt.Errorf("reporter %s has two files: %s and %s", outlets[0].Name, outlets[0].file, f.out),
 			"give it one: -o FILE or --reporter "+outlets[0].Name+"=FILE")
 	}
-	if f.out != "" && f.out != "-" {
-		outlets[0].file = f.out
+	outlets[0].file = f.out
+	return outlets, nil
+}
+
+func (a *app) report(args, reporters []string, f reportFlags, formatted bool) error {
+	if formatted {
+		return usage(errors.New("report has --reporter, not --format"), "for example: --reporter text, or --reporter json=report.json")
+	}
+	outlets, err := a.reportOutlets(reporters, f)
+	if err != nil {
+		return err
 	}
 	judged, err := judgeAll("report", args)
 	if err != nil {

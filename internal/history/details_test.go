@@ -520,7 +520,7 @@ func TestStepsOfOneNumber(t *testing.T) {
 // TestWhenAServerWasBrokenOrAnswered: by a moment or after it; the first answer is not that of a call that nobody answered.
 func TestWhenAServerWasBrokenOrAnswered(t *testing.T) {
 	t.Parallel()
-	s := Server{Born: 3, Broken: Never}
+	s := Server{Times: Times{Born: 3, Broken: Never}}
 	assert.False(t, s.BrokenBy(5))
 	s.Broken = 5
 	assert.True(t, s.BrokenBy(5))

@@ -13,36 +13,16 @@ const Never int64 = -1
 // History is what the events of a run tell, as far as they have been applied. The zero value is not usable. It is not safe for
 // concurrent use. What its methods return is the history's own, and not to be changed, unless they say otherwise.
 type History struct {
-	run     string // the token in the command lines of the run's servers
-	whole   bool   // see Of
-	events  []record.Event
-	n       int // of the events that were applied
-	dropped int
-	last    int64
-
-	servers    []*Server // in the order of their births
-	byID       map[string]*Server
-	byIdentity map[record.Identity]*Server
-	sessions   []*Session // in the order of their first events
-	byName     map[sessionKey]*Session
-	opening    map[sessionKey]*race // where an open is under way
-	races      int
-	live       map[string]int // by label
-	liveAll    int
-	peakLive   int
-	counts     []CountPoint
-	parts      attributions
-
-	hosts      []*Host // at least one, which may not have started
-	left       map[record.Identity]int
-	leftPIDs   map[int]int
-	leftGroups map[int]int // process groups and sessions
-	handed     int         // how many lives have ended so that another one would begin
+	folded
+	population
+	agenda
+	succession
+	parts attributions
+	looks looks
 
 	steps       []*Step
 	open        map[int][]*Step // by number
 	checkpoints []*Checkpoint
-	looks       looks
 
 	hello      *record.Hello
 	controls   map[string]record.Control
@@ -53,17 +33,57 @@ type History struct {
 	end        *record.End
 }
 
+// folded is what was read of the events.
+type folded struct {
+	run     string // the token in the command lines of the run's servers
+	whole   bool   // see Of
+	events  []record.Event
+	n       int // of the events that were applied
+	dropped int
+	last    int64
+}
+
+// population are the servers.
+type population struct {
+	servers    []*Server // in the order of their births
+	byID       map[string]*Server
+	byIdentity map[record.Identity]*Server
+	live       map[string]int // by label
+	liveAll    int
+	peakLive   int
+	counts     []CountPoint
+}
+
+// agenda are the sessions.
+type agenda struct {
+	sessions []*Session // in the order of their first events
+	byName   map[sessionKey]*Session
+	opening  map[sessionKey]*race // where an open is under way
+	races    int
+}
+
+// succession are the lives of the host, and what each has left to the next.
+type succession struct {
+	hosts      []*Host // at least one, which may not have started
+	left       map[record.Identity]int
+	leftPIDs   map[int]int
+	leftGroups map[int]int // process groups and sessions
+	handed     int         // how many lives have ended so that another one would begin
+}
+
 // New is the history of a run before its first event. It keeps no censuses, so
 // that it does not grow with the length of a run that is under way.
 func New(run string) *History {
-	h := &History{
-		run: run, byID: map[string]*Server{}, byIdentity: map[record.Identity]*Server{}, byName: map[sessionKey]*Session{},
-		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{},
-		leftPIDs: map[int]int{}, leftGroups: map[int]int{},
-		parts: newAttributions(), open: map[int][]*Step{}, controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
+	return &History{
+		folded:     folded{run: run},
+		population: population{byID: map[string]*Server{}, byIdentity: map[record.Identity]*Server{}, live: map[string]int{}},
+		agenda:     agenda{byName: map[sessionKey]*Session{}, opening: map[sessionKey]*race{}},
+		succession: succession{
+			hosts: []*Host{newHost(1)}, left: map[record.Identity]int{}, leftPIDs: map[int]int{}, leftGroups: map[int]int{},
+		},
+		parts: newAttributions(), open: map[int][]*Step{},
+		controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
 	}
-	h.hosts = []*Host{newHost(1)}
-	return h
 }
 
 // Of is the history of a whole run, with its events and with what its censuses show. It refers to the run. It ends
@@ -124,24 +144,41 @@ func (h *History) note(e *record.Event) {
 		h.step(e)
 	case record.HostStarted, record.HostExited:
 		h.host(e)
-	case record.HostReady:
-		h.hello = e.Hello
 	case record.CheckpointBegun, record.CheckpointEnded, record.EvidenceTaken:
 		h.checkpoint(e)
 	case record.CensusTaken:
 		h.census(e)
-	case record.Controlled:
-		h.controls[e.Control.Label] = *e.Control
 	case record.Swept:
-		for i := range e.Census.Processes {
-			p := &e.Census.Processes[i]
-			h.swept[p.Identity] = *p
-			if p.State != record.StateZombie {
-				h.unseen(e.T, p)
-			}
-		}
+		h.sweep(e)
 	case record.Reaped: // by the keeper: it says nothing of what the host did while it lived
 		h.unseen(e.T, e.Process)
+	default:
+		if e.Kind.OfServer() {
+			h.server(e)
+		} else {
+			h.remark(e)
+		}
+	}
+}
+
+// sweep notes what the keeper has killed after the host was gone.
+func (h *History) sweep(e *record.Event) {
+	for i := range e.Census.Processes {
+		p := &e.Census.Processes[i]
+		h.swept[p.Identity] = *p
+		if p.State != record.StateZombie {
+			h.unseen(e.T, p)
+		}
+	}
+}
+
+// remark notes what is said once. What a server under test wrote to stdout changes nothing.
+func (h *History) remark(e *record.Event) {
+	switch e.Kind {
+	case record.HostReady:
+		h.hello = e.Hello
+	case record.Controlled:
+		h.controls[e.Control.Label] = *e.Control
 	case record.BystanderSeen:
 		if e.Exit != nil {
 			h.bystanders = append(h.bystanders, e)
@@ -150,9 +187,6 @@ func (h *History) note(e *record.Event) {
 		h.doubts = append(h.doubts, e)
 	case record.Ended:
 		h.end = e.End
-	case record.WroteStdout: // it changes nothing
-	default:
-		h.server(e)
 	}
 }
 

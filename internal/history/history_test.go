@@ -71,7 +71,10 @@ func TestTheLifeOfAServer(t *testing.T) {
 	require.NotNil(t, s)
 	assert.Equal(t, Server{
 		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth, Life: 1,
-		Born: born, Ready: ready, Established: established, Working: first, EOF: eof, Term: term, Bye: bye, Died: died, Lost: Never, Broken: broken,
+		Times: Times{
+			Born: born, Ready: ready, Established: established, Working: first, EOF: eof, Term: term, Bye: bye, Died: died, Lost: Never,
+			Broken: broken, Heard: born,
+		},
 		Signals: []SignalMark{{T: hup, Text: "SIGHUP"}, {T: term, Text: "SIGTERM"}, {T: term + 1, Text: "SIGTERM"}},
 		Faults: []FaultMark{
 			{broken - 1, record.Fault{On: "eof", Do: "ignore", Passive: true}},
@@ -79,8 +82,8 @@ func TestTheLifeOfAServer(t *testing.T) {
 			{broken + 1, record.Fault{On: "order", Do: "close-stdout", Breaks: true}},
 		},
 		Calls:   []Call{{Tool: "sleep", ID: "3", Received: first, Answered: Never}, {Tool: "echo", ID: "4", Received: second, Answered: answered}},
-		LastRPC: record.RPCInfo{Method: "tools/call", ID: "4", Tool: "echo", Phase: "answered"}, Heard: born,
-		Inits: 2, held: true, reads: ready,
+		LastRPC: record.RPCInfo{Method: "tools/call", ID: "4", Tool: "echo", Phase: "answered"},
+		Inits:   2, held: true, reads: ready,
 	}, *s)
 }
 
@@ -88,7 +91,7 @@ func TestTheLifeOfAServer(t *testing.T) {
 func TestWhatWaitedForItsReader(t *testing.T) {
 	t.Parallel()
 	const ms = int64(time.Millisecond)
-	s := &Server{Born: 10 * ms, Ready: Never, Heard: Never, EOF: Never, held: true}
+	s := &Server{Times: Times{Born: 10 * ms, Ready: Never, Heard: Never, EOF: Never}, held: true}
 	is := func(at int64, kind record.Kind, want int64) {
 		t.Helper()
 		e := record.Event{Kind: kind, T: at, RPC: &record.RPCInfo{}, Fault: &record.Fault{Do: "delay"}}

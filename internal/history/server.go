@@ -18,6 +18,22 @@ type Server struct {
 	Life    int // of the host that launched it: 1 is the first
 	Race    int // the same for servers that opens of one session, side by side, have launched; 0: none did
 
+	Times
+
+	Signals []SignalMark // all that it saw
+	Faults  []FaultMark
+	Lists   []record.Method // the lists that it was asked for, in the order in which it received them
+	Calls   []Call          // of tools, in the order in which it received them
+
+	LastRPC record.RPCInfo // received or answered
+	Inits   int            // how many initialize and server/discover requests it received
+
+	held  bool  // its start or a fault may keep it from reading
+	reads int64 // since when it reads again
+}
+
+// Times are when something happened to a server first, or Never.
+type Times struct {
 	Born        int64
 	Ready       int64
 	Established int64 // the first initialize or server/discover that was answered, not refused; without a handshake, the first request
@@ -28,20 +44,9 @@ type Server struct {
 	Died        int64
 	Lost        int64 // its connection ended, its process did not: from here on nothing is known of it
 	Broken      int64 // the first fault after which no working session can be expected of it
-
-	Signals []SignalMark // all that it saw
-	Faults  []FaultMark
-	Lists   []record.Method // the lists that it was asked for, in the order in which it received them
-	Calls   []Call          // of tools, in the order in which it received them
-
-	LastRPC record.RPCInfo // received or answered
 	// Heard is the last time at which a message came or went while it would have seen that it was to end: the host had not begun
 	// with that. Where no message says so, it is when the server was born; Never without any message.
 	Heard int64
-	Inits int // how many initialize and server/discover requests it received
-
-	held  bool  // its start or a fault may keep it from reading
-	reads int64 // since when it reads again
 }
 
 // backlog is how long a server that reads again may take to read what has waited for it.
@@ -79,9 +84,11 @@ type Call struct {
 func newServer(e *record.Event) *Server {
 	b := *e.Birth
 	return &Server{
-		ID: e.Server, Label: b.Label, Session: b.Session, Launch: b.Launch, Birth: b,
-		Born: e.T, Ready: Never, Established: Never, Working: Never, EOF: Never, Term: Never, Bye: Never, Died: Never, Lost: Never,
-		Broken: Never, Heard: Never, held: true,
+		ID: e.Server, Label: b.Label, Session: b.Session, Launch: b.Launch, Birth: b, held: true,
+		Times: Times{
+			Born: e.T, Ready: Never, Established: Never, Working: Never, EOF: Never, Term: Never, Bye: Never, Died: Never, Lost: Never,
+			Broken: Never, Heard: Never,
+		},
 	}
 }
 
@@ -164,32 +171,37 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 	if m.Own && s.Session == "" {
 		s.Session = m.Session
 	}
-	if s.Established != Never && m.Phase == record.PhaseReceived && m.Method != record.MethodInitialize {
+	received := m.Phase == record.PhaseReceived
+	if s.Established != Never && received && m.Method != record.MethodInitialize {
 		first(&s.Working, t)
 	}
 	switch m.Method {
 	case record.MethodInitialize, record.MethodDiscover:
-		switch m.Phase {
-		case record.PhaseReceived:
-			s.Inits++
-		case record.PhaseAnswered:
-			first(&s.Established, t)
-			if m.Method == record.MethodDiscover { // which no word of the client's follows
-				first(&s.Working, t)
-			}
-		}
+		s.shakeHands(t, m)
 	case record.MethodList, record.MethodResources, record.MethodPrompts:
 		s.served(t, m.Phase)
-		if m.Phase == record.PhaseReceived {
+		if received {
 			s.Lists = append(s.Lists, m.Method)
 		}
 	case record.MethodCall:
 		s.served(t, m.Phase)
-		if m.Phase == record.PhaseReceived {
+		if received {
 			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Session: m.Session, Nonce: m.Nonce, Received: t, Answered: Never})
-			return
+		} else {
+			s.answer(t, m.ID)
 		}
-		s.answer(t, m.ID)
+	}
+}
+
+func (s *Server) shakeHands(t int64, m record.RPCInfo) {
+	switch m.Phase {
+	case record.PhaseReceived:
+		s.Inits++
+	case record.PhaseAnswered:
+		first(&s.Established, t)
+		if m.Method == record.MethodDiscover { // which no word of the client's follows
+			first(&s.Working, t)
+		}
 	}
 }
 

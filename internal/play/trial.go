@@ -89,15 +89,7 @@ func look(j *verdict.Judged, spec subject.Spec) (seen Seen) {
 		}
 	}
 	say("It launched %s, and shook hands with %d of them.", text.Count(len(servers), "server"), answered)
-	failed := failures(l)
-	switch {
-	case len(servers) == 0:
-		seen.Failed = "it launched no server: is {{server}} or {{config}} where the command needs it?"
-	case answered == 0:
-		seen.Failed = "no server was asked to initialize: what it launched is not what it talks to"
-	case len(failed) > 0 && spec.Kind == record.KindGateway:
-		seen.Failed = "a client failed: " + failed[0]
-	}
+	seen.Failed = useless(l, spec, answered)
 	if line := sharing(spec, len(servers)); line != "" && seen.Failed == "" {
 		say("%s", line)
 	}
@@ -108,6 +100,20 @@ func look(j *verdict.Judged, spec subject.Spec) (seen Seen) {
 		say("Already here something is not as it should be: %s.", strings.TrimSuffix(j.Verdict.Findings[0].Title, "."))
 	}
 	return seen
+}
+
+// useless says why the host can't be used as the file says, or "".
+func useless(l *history.History, spec subject.Spec, answered int) string {
+	failed := failures(l)
+	switch {
+	case len(l.Servers()) == 0:
+		return "it launched no server: is {{server}} or {{config}} where the command needs it?"
+	case answered == 0:
+		return "no server was asked to initialize: what it launched is not what it talks to"
+	case len(failed) > 0 && spec.Kind == record.KindGateway:
+		return "a client failed: " + failed[0]
+	}
+	return ""
 }
 
 // ready is when the host was up, or -1.

@@ -85,52 +85,74 @@ func hidden(s string, start, end int, within quotes) (from, to int) {
 	if strings.HasPrefix(s[end:], "://") {
 		return userinfo(s, end+len("://"))
 	}
-	word, inner := s[start:end], s[start+escaped(s, start):end]
+	w := word{s, start, end}
 	i := end + len(quoteAt(s, end)) // of a JSON member's name
 	quoted := i > end
 	if at, colon := operator(s, i); at > i {
-		says := max(meaningOf(word), meaningOf(inner))
-		if says == perhaps && start > 0 && (s[start-1] == '?' || s[start-1] == '&') {
-			says = counted // nothing else is called code or key in a URL
-		}
-		if says != plain {
+		switch says := w.says(); {
+		case says != plain:
 			open := ""
 			if !quoted {
 				open = closing(s, start, within)
 			}
-			line := colon && !quoted && says != perhaps
-			if says == perhaps { // a short look first: what is not hidden is read again
-				if from, to = valueAt(window(s, at), at, line, open, start); !says.hides(s[from:to]) {
-					return end, end
-				}
-			}
-			from, to = valueAt(s, at, line, open, start)
-			if from < to && says.hides(s[from:to]) {
-				return from, pastScheme(s, from, to)
-			}
-			return end, end
-		}
-		if isUser(word) {
+			return w.assigned(at, says, colon && !quoted && says != perhaps, open)
+		case isUser(s[start:end]):
 			return sure(s, nextUser, at)
 		}
 	}
-	spaces := skipSpaces(s, i)
-	next := max(announces(word), announces(inner))
+	return w.followed(i, quoted)
+}
+
+// word is a name in a text.
+type word struct {
+	text       string
+	start, end int
+}
+
+// inner is the word without what belongs to an escape before it.
+func (w word) inner() string { return w.text[w.start+escaped(w.text, w.start) : w.end] }
+
+// says is what the word says of a value that is assigned to it.
+func (w word) says() meaning {
+	says := max(meaningOf(w.text[w.start:w.end]), meaningOf(w.inner()))
+	if says == perhaps && w.start > 0 && strings.IndexByte("?&", w.text[w.start-1]) >= 0 {
+		return counted // nothing else is called code or key in a URL
+	}
+	return says
+}
+
+// assigned is where the value is that begins at a place behind an operator, if it is a secret.
+func (w word) assigned(at int, says meaning, line bool, open string) (from, to int) {
+	if says == perhaps { // a short look first: what is not hidden is read again
+		if from, to = valueAt(window(w.text, at), at, line, open, w.start); !says.hides(w.text[from:to]) {
+			return w.end, w.end
+		}
+	}
+	if from, to = valueAt(w.text, at, line, open, w.start); from < to && says.hides(w.text[from:to]) {
+		return from, pastScheme(w.text, from, to)
+	}
+	return w.end, w.end
+}
+
+// followed is where the value is that follows the word, whose quotes end at i, if it is a secret.
+func (w word) followed(i int, quoted bool) (from, to int) {
+	s, name := w.text, w.text[w.start:w.end]
+	spaces, next := skipSpaces(s, i), max(announces(name), announces(w.inner()))
 	switch {
-	case quoted && spaces < len(s) && s[spaces] == ',' && next != nextPlain: // ["--token", "x"]
+	case quoted && strings.HasPrefix(s[spaces:], ",") && next != nextPlain: // ["--token", "x"]
 		if v := skipSpaces(s, spaces+1); quoteAt(s, v) != "" {
 			return sure(s, next, v)
 		}
-	case i < len(s) && s[i] == '=' && variable(word):
+	case strings.HasPrefix(s[i:], "=") && variable(name):
 		// A short look first: A=A=A=... must not be read to its end from each A.
-		from, to = valueAt(s[:min(len(s), i+1+4*minToken)], i+1, false, "", start)
+		from, to = valueAt(s[:min(len(s), i+1+4*minToken)], i+1, false, "", w.start)
 		if looksSecret(s[from:to]) {
-			return valueAt(s, i+1, false, "", start)
+			return valueAt(s, i+1, false, "", w.start)
 		}
 	case spaces > i && !quoted && next != nextPlain:
 		return sure(s, next, spaces)
 	}
-	return end, end
+	return w.end, w.end
 }
 
 // schemes are what stands before the secret of an Authorization header (RFC 9110, 11.6.2), with and without its own line.
@@ -150,32 +172,23 @@ func pastScheme(s string, from, to int) int {
 func sure(s string, next nextValue, from int) (int, int) {
 	start := from
 	from, to := valueAt(window(s, start), start, false, "", start) // a short look first, as above
-	switch look := s[from:to]; next {
-	case nextBasic:
-		if !userAndPassword(look) {
+	look := s[from:to]
+	if next != nextUser {
+		if !next.hides(look) {
 			return start, start
 		}
-	case nextPerhaps:
-		if !looksRandom(look) {
-			return start, start
-		}
-	case nextPort:
-		if pathOrPort(look) {
-			return start, start
-		}
-	case nextUser:
-		colon := strings.IndexByte(look, ':')
-		if colon < 0 {
-			return start, start
-		}
-		password := from + colon + 1
-		if strings.HasPrefix(s[password:], Mark) {
-			return password, password + len(Mark)
-		}
-		_, to = valueAt(s, start, false, "", start)
-		return password, to
+		return valueAt(s, start, false, "", start)
 	}
-	return valueAt(s, start, false, "", start)
+	colon := strings.IndexByte(look, ':')
+	if colon < 0 {
+		return start, start
+	}
+	password := from + colon + 1
+	if strings.HasPrefix(s[password:], Mark) {
+		return password, password + len(Mark)
+	}
+	_, to = valueAt(s, start, false, "", start)
+	return password, to
 }
 
 // userinfo is where a URL's user and password are, whose authority starts at from: nowhere if from == to.
@@ -199,7 +212,7 @@ func operator(s string, i int) (at int, colon bool) {
 		return i, false
 	case s[at] == '=' || s[at] == ':':
 		colon = s[at] == ':'
-		at = run(s, at, func(c byte) bool { return c == '=' || c == ':' || c == '>' })
+		at = run(s, at, func(c byte) bool { return strings.IndexByte("=:>", c) >= 0 })
 		if strings.HasPrefix(s[at:], `\u003e`) { // "=>" in JSON
 			at += len(`\u003e`)
 		}

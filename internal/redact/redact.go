@@ -85,13 +85,27 @@ func after(arg string, before nextValue) nextValue {
 	return said
 }
 
+// hides says that what follows is a secret as a whole.
+func (v nextValue) hides(what string) bool {
+	switch v {
+	case nextSecret:
+		return true
+	case nextRest:
+		return !strings.HasPrefix(what, "-")
+	case nextPerhaps:
+		return looksRandom(what)
+	case nextBasic:
+		return userAndPassword(what)
+	case nextPort:
+		return !pathOrPort(what)
+	}
+	return false
+}
+
 func redactArg(arg string, before nextValue) string {
 	switch {
 	case arg == "" || strings.HasPrefix(arg, "--"):
-	case before == nextSecret, before == nextRest && !strings.HasPrefix(arg, "-"), before == nextPerhaps && looksRandom(arg),
-		before == nextBasic && userAndPassword(arg):
-		return Mark
-	case before == nextPort && !pathOrPort(arg):
+	case before.hides(arg):
 		return Mark
 	case before == nextUser:
 		if user, _, ok := strings.Cut(arg, ":"); ok {

@@ -20,12 +20,14 @@ type token struct {
 }
 
 var alphabets = map[string]func(byte) bool{
-	"hex":     func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' },
-	"upper":   func(c byte) bool { return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' },
+	"hex":     func(c byte) bool { return digit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' },
+	"upper":   func(c byte) bool { return digit(c) || 'A' <= c && c <= 'Z' },
 	"letters": alphanumeric,
 	"any":     nameByte,
 	"base64":  func(c byte) bool { return nameByte(c) || c == '+' || c == '/' || c == '=' },
 }
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 func alphanumeric(c byte) bool { return nameByte(c) && c != '_' && c != '-' && c != '.' }
 
@@ -65,8 +67,21 @@ func tokenIn(s string, start, end int) (from, to int) {
 	return end, end
 }
 
+// tokenForms say each where the token of a form ends that begins at a place, or that place.
+var tokenForms = [...]func(s string, p int) int{listed, telegrams, discords}
+
 // tokenAt is where the token ends that begins at p, or p.
 func tokenAt(s string, p int) int {
+	for _, end := range tokenForms {
+		if to := end(s, p); to > p {
+			return to
+		}
+	}
+	return p
+}
+
+// listed has the forms of the table.
+func listed(s string, p int) int {
 	if len(s)-p < 2 {
 		return p
 	}
@@ -79,19 +94,31 @@ func tokenAt(s string, p int) int {
 			return run(s, to, t.in)
 		}
 	}
-	switch digits := run(s, p, func(c byte) bool { return '0' <= c && c <= '9' }); {
-	case digits-p >= 8 && digits-p <= 10 && digits < len(s) && s[digits] == ':': // Telegram's
-		if to := run(s, digits+1, nameByte); to-digits-1 >= 35 {
-			return to
-		}
-	case s[p] == 'M' || s[p] == 'N' || s[p] == 'O': // Discord's: the id of a bot in base64, a time, a MAC
-		to := run(window(s, p), p, nameByte)
-		if strings.IndexByte(s[p:to], '.') < 23 {
-			return p
-		}
-		if parts := strings.Split(s[p:to], "."); len(parts) == 3 && len(parts[1]) >= 6 && len(parts[2]) >= 27 {
-			return to
-		}
+	return p
+}
+
+func telegrams(s string, p int) int {
+	digits := run(s, p, digit)
+	if n := digits - p; n < 8 || n > 10 || !strings.HasPrefix(s[digits:], ":") {
+		return p
+	}
+	if to := run(s, digits+1, nameByte); to-digits-1 >= 35 {
+		return to
+	}
+	return p
+}
+
+// discords has the id of a bot in base64, a time, and a MAC.
+func discords(s string, p int) int {
+	if strings.IndexByte("MNO", s[p]) < 0 {
+		return p
+	}
+	to := run(window(s, p), p, nameByte)
+	if strings.IndexByte(s[p:to], '.') < 23 {
+		return p
+	}
+	if parts := strings.Split(s[p:to], "."); len(parts) == 3 && len(parts[1]) >= 6 && len(parts[2]) >= 27 {
+		return to
 	}
 	return p
 }
@@ -130,7 +157,7 @@ func escaped(s string, start int) int {
 			return 2
 		}
 	case '[', ';':
-		if n := run(s, start, func(c byte) bool { return '0' <= c && c <= '9' }); n > start && n < len(s) && s[n] == 'm' {
+		if n := run(s, start, digit); n > start && strings.HasPrefix(s[n:], "m") {
 			return n + 1 - start
 		}
 	}

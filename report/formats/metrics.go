@@ -12,6 +12,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/leakbench/leakbench/internal/judge/attach"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/law"
@@ -118,7 +119,7 @@ func Watched(b *bytes.Buffer, v *attach.View) {
 			servers.add(strconv.Itoa(alive-used), labels("label", name, "state", "idle")...)
 		}
 	}
-	keys, byKind := lists.GroupBy(v.Breaches, func(b attach.Breach) [3]string { return [3]string{b.Law, b.Kind, b.Label} })
+	keys, byKind := lists.GroupBy(v.Breaches, func(b *breach.Breach) [3]string { return [3]string{b.Law, b.Kind, b.Label} })
 	for _, k := range keys {
 		found.add(strconv.Itoa(len(byKind[k])), labels("law", k[0], "kind", k[1], "label", k[2])...)
 	}

@@ -180,22 +180,22 @@ func copyNew(ctx context.Context, from, to string) error {
 		if d.IsDir() {
 			return errors.Join(os.MkdirAll(into, 0o755), os.Chmod(into, 0o755)) // whatever the umask is
 		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			return nil
-		}
-		if err != nil {
+		if err := copyCached(path, into, d); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if have, err := os.Lstat(into); err == nil && have.Size() == info.Size() {
-			return nil
-		}
-		err = copyFile(path, into, info.Mode().Perm()|0o444)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
+		return nil
 	})
+}
+
+func copyCached(from, to string, d fs.DirEntry) error {
+	info, err := d.Info()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	if have, err := os.Lstat(to); err == nil && have.Size() == info.Size() {
+		return nil
+	}
+	return copyFile(from, to, info.Mode().Perm()|0o444)
 }
 
 func copyFile(from, to string, mode fs.FileMode) error {

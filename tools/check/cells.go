@@ -32,19 +32,9 @@ func compareCells(out io.Writer, list string, dirs, lacking []string, update boo
 	if err != nil {
 		return exitUsage, fmt.Errorf("failed to read the list of cells: %w", err)
 	}
-	played := map[string]bool{}
-	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*.tsv"))
-		if err != nil || len(files) == 0 {
-			return exitUsage, fmt.Errorf("there are no cells in %s: the tests leave them where LEAKBENCH_CELLS says", dir)
-		}
-		for _, file := range files {
-			cells, err := readCells(file)
-			if err != nil {
-				return exitUsage, fmt.Errorf("failed to read cells: %w", err)
-			}
-			maps.Copy(played, cells)
-		}
+	played, err := playedCells(dirs)
+	if err != nil {
+		return exitUsage, err
 	}
 	excused := func(cell string) bool {
 		field := strings.Split(cell, "\t")
@@ -70,6 +60,25 @@ func compareCells(out io.Writer, list string, dirs, lacking []string, update boo
 	}
 	fmt.Fprintf(out, "cells: all %d of the list were played\n", len(wanted)-len(lines(wanted, excused)))
 	return exitOK, nil
+}
+
+// playedCells are those of the files that the tests have left in some folders.
+func playedCells(dirs []string) (map[string]bool, error) {
+	played := map[string]bool{}
+	for _, dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*.tsv"))
+		if err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("there are no cells in %s: the tests leave them where LEAKBENCH_CELLS says", dir)
+		}
+		for _, file := range files {
+			cells, err := readCells(file)
+			if err != nil {
+				return nil, fmt.Errorf("failed to read cells: %w", err)
+			}
+			maps.Copy(played, cells)
+		}
+	}
+	return played, nil
 }
 
 func name(out io.Writer, what string, cells []string) {

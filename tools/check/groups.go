@@ -113,11 +113,11 @@ var groups = []group{
 	},
 	{name: "browser", about: "the pages in Chromium", tests: true, timed: true, needs: []need{chromium}},
 	{
-		// The root package plays whole runs, of processes that the packages below it cover, and tools/release builds what another group
-		// installs. Packages mostly wait: four at a time keep two processors busy.
-		name: "race", about: "all packages but the root, both tiers, under the race detector", timed: true,
+		// test/acceptance plays whole runs, of processes that other packages cover, test/structure compiles copies of the source, and
+		// tools/release builds what another group installs. Packages mostly wait: four at a time keep two processors busy.
+		name: "race", about: "all packages but three, both tiers, under the race detector", timed: true,
 		needs: append([]need{node, chromium, strace}, bashAndCurl...), env: []string{"LEAKBENCH_GROUPS=all"},
-		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -Ev 'leakbench/leakbench$|tools/release$')"},
+		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -Ev '(test/(acceptance|structure)|tools/release)$')"},
 	},
 	{
 		name: "wine", about: "the tests for Windows, under Wine 10 in a Debian of its own", timed: true,
@@ -126,7 +126,7 @@ var groups = []group{
 	},
 	{
 		name: "kernels", about: "kernels of four ages in qemu: up to two hours", timed: true,
-		steps: []string{`go run ./.ci/kernels -keep "$WORK/machines"`},
+		steps: []string{`go run ./tools/kernels -keep "$WORK/machines"`},
 		lacks: needsQEMU, lackedBy: "a machine without qemu-system-x86_64 and /dev/kvm",
 	},
 	{

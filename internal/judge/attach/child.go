@@ -42,33 +42,47 @@ type Child struct {
 	// FactsAge is how old what is slow to read was at the last look.
 	FactsAge record.Duration `json:"facts_age"`
 
-	Born  int64            `json:"-"`
-	First int64            `json:"-"`
-	Last  int64            `json:"-"`
 	Facts *record.Evidence `json:"-"`
 	Unit  *Unit            `json:"-"`
-	args  []string         // of before it was a zombie
-	wasIn bool             // it was below the host
-	io    record.IO        // what it has read and written
-	times int              // how many values of that there were
-	since int64            // the first look that had the last of them
-	prior int64            // and the one before
-	older int64            // the last look that had the value before
-	spoke int64            // the first look at which it had written something
-	turns int              // how often it was seen to have read or written since
-	ready int64            // it was seen to wait for its stdin first
-	again int64            // the longest time after which it was used again, at the most
-	ran   int64            // how old it was when it ran last, by the evidence
-	idle  bool             // that is known
-	quiet int64            // the time of that
-	read  int64            // how old it was when that was read
-	had   *record.IO       // what it had read and written before that
-	facts int64            // when the evidence was read, or where that is not known, written down
+	stay
+	traffic
+	activity
+}
 
-	leads       []int // the descriptors of the host that lead to it
-	died        int64 // the first look without it
+// stay is when it was there, and as what.
+type stay struct {
+	args        []string // of before it was a zombie
+	Born        int64    `json:"-"`
+	First       int64    `json:"-"`
+	Last        int64    `json:"-"`
+	wasIn       bool     // it was below the host
+	died        int64    // the first look without it
 	zombieSince int64
+	leads       []int // the descriptors of the host that lead to it
 	heldUntil   int64 // the host was last seen to hold its stdin
+}
+
+// traffic is what the looks have seen it read and write.
+type traffic struct {
+	io    record.IO // what it has read and written
+	times int       // how many values of that there were
+	since int64     // the first look that had the last of them
+	prior int64     // and the one before
+	older int64     // the last look that had the value before
+	spoke int64     // the first look at which it had written something
+	turns int       // how often it was seen to have read or written since
+	ready int64     // it was seen to wait for its stdin first
+	again int64     // the longest time after which it was used again, at the most
+}
+
+// activity is when it ran last, by the evidence.
+type activity struct {
+	ran   int64      // how old it was then
+	idle  bool       // that is known
+	quiet int64      // the time of that
+	read  int64      // how old it was when that was read
+	had   *record.IO // what it had read and written before that
+	facts int64      // when the evidence was read, or where that is not known, written down
 }
 
 func (ch *Child) look(t int64, p *record.Process, below bool) {

@@ -6,22 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
-
-// Breach is one process that breaks a law.
-type Breach struct {
-	Law, Kind, Label string
-	Cause            record.Cause
-	Comm             string
-	Process          record.Identity
-	Value, Narrative string
-	Evidence         *record.Evidence
-	At               int64
-}
 
 // mostRises is how often the number of dangling handles may have risen: a client that is just being closed has some, too.
 const mostRises = 2
@@ -38,8 +28,8 @@ func (w *Watch) judge(v *View, units []*Unit) {
 	w.judgeHandles(v)
 }
 
-func (v *View) broken(ch *Child, b Breach) {
-	b.Process, b.Comm, b.Evidence, b.At, b.Cause = ch.Identity, ch.Comm, ch.Facts, v.To, record.CauseWatched
+func (v *View) broken(ch *Child, b *breach.Breach) {
+	b.Process, b.Comm, b.Evidence, b.At, b.Cause, b.Like = ch.Identity, ch.Comm, ch.Facts, []int64{v.To}, record.CauseWatched, b.Kind
 	if ch.State == record.StateZombie {
 		b.Evidence = nil // it is of before its death
 	}
@@ -59,7 +49,7 @@ func (w *Watch) judgeGroups(v *View) {
 		for _, u := range found {
 			u.Kind = "superseded"
 			ch := u.top()
-			v.broken(ch, Breach{
+			v.broken(ch, &breach.Breach{
 				Law: "L1", Kind: u.Kind, Label: u.Label,
 				Value: fmt.Sprintf("%s: started %s before the end of the watch, not used for %s, %s launched since",
 					name(ch), prose.Span(w.to-u.Born), prose.Span(w.to-u.Quiet), text.Count(u.Newer, "newer one")),
@@ -92,12 +82,12 @@ func (w *Watch) judgeUnit(v *View, u *Unit) {
 		v.tasks[b.Law] = append(v.tasks[b.Law], name(ch))
 	default:
 		b.Label = u.Label
-		v.broken(ch, *b)
+		v.broken(ch, b)
 	}
 }
 
 // breachOf is what a launch that runs breaks if it is a server, or nil.
-func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
+func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *breach.Breach {
 	over := func(since int64) bool { return since != never && w.to-since >= int64(w.limits.Settle) }
 	atEnd := ch.Stdin == HeldByNobody
 	switch {
@@ -108,7 +98,7 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
 			return w.leftBehind(ch)
 		}
 	case (ch.Stdin == HeldBySibling || ch.Stdin == HeldBySelf) && over(w.closedSince(u, ch)):
-		return &Breach{
+		return &breach.Breach{
 			Law: "L1", Kind: "eof-withheld", Value: fmt.Sprintf("%s: the host holds no write end of its stdin, %s does", name(ch), holderName(ch)),
 			Narrative: fmt.Sprintf(
 				"The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.",
@@ -118,7 +108,7 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
 		ch.Note = "of an earlier life, or of another host"
 	case atEnd && !ch.Below && over(ch.First) && w.runsTheSame(u):
 		what := fmt.Sprintf("its parent is process %d", ch.PPID)
-		return &Breach{
+		return &breach.Breach{
 			Law: "L2", Kind: "deaf", Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
 			Narrative: fmt.Sprintf(
 				"%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. It was below the host before.",
@@ -130,7 +120,7 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
 			v.fed = append(v.fed, name(ch))
 		}
 	case atEnd && ch.Below && over(w.closedSince(u, ch)):
-		return &Breach{
+		return &breach.Breach{
 			Law: "L1", Kind: "not-escalated", Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
 			Narrative: fmt.Sprintf("The host has closed the stdin of %s, which runs on, and has not ended it.", name(ch)),
 		}
@@ -139,12 +129,12 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
 }
 
 // leftBehind is what a process breaks that runs on after the host has ended.
-func (w *Watch) leftBehind(ch *Child) *Breach {
+func (w *Watch) leftBehind(ch *Child) *breach.Breach {
 	kind := "deaf"
 	if ch.Stdin != HeldByNobody {
 		kind = "orphan"
 	}
-	return &Breach{
+	return &breach.Breach{
 		Law: "L2", Kind: kind,
 		Value: fmt.Sprintf("%s: still there %s after the host ended; its stdin is held by: %s",
 			name(ch), prose.Span(w.to-w.host.exitedAt), ch.Stdin),
@@ -192,7 +182,7 @@ func (w *Watch) judgeZombies(v *View) {
 			ch.Note = fmt.Sprintf("a zombie of pid %d, which alone can wait for it", ch.PPID)
 			continue
 		}
-		v.broken(ch, Breach{
+		v.broken(ch, &breach.Breach{
 			Law: "L4", Kind: "zombie", Label: "", Value: fmt.Sprintf("%s: a zombie for %s at least", name(ch), prose.Span(w.to-ch.zombieSince)),
 			Narrative: fmt.Sprintf("%s is dead, and the host, which is its parent, has not waited for it in %s.",
 				prose.Capital(name(ch)), prose.Span(w.to-ch.zombieSince)),
@@ -203,10 +193,10 @@ func (w *Watch) judgeZombies(v *View) {
 func (w *Watch) judgeHandles(v *View) {
 	switch held := facts.Floor(w.dangling); {
 	case w.host.Exited || len(held) < 2:
-		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "what the host holds of processes that are gone was not seen twice"})
+		v.Open = append(v.Open, breach.Unjudged{Law: "L5", Reason: "what the host holds of processes that are gone was not seen twice"})
 	case facts.Rises(held) > mostRises:
-		v.Breaches = append(v.Breaches, Breach{
-			Law: "L5", Kind: "fd-leak", Cause: record.CauseWatched, At: v.To,
+		v.Breaches = append(v.Breaches, &breach.Breach{
+			Law: "L5", Kind: "fd-leak", Cause: record.CauseWatched, At: []int64{v.To}, Like: "fd-leak",
 			Value: fmt.Sprintf("the host holds %d pipe ends and pidfds of processes that are gone, %d at first", held[len(held)-1], held[0]),
 			Narrative: fmt.Sprintf(
 				"The host held %d pipe ends whose other end nobody has, and pidfds of processes that were waited for, and %d in the end: "+
@@ -221,18 +211,18 @@ func (w *Watch) judgeHandles(v *View) {
 // come and go with them, and of others nobody can say from outside what they are for.
 func (w *Watch) openHandles(v *View) {
 	all, own := w.trend(OfDescriptors), w.trend(ofOwnDescriptors)
-	flat := !slices.ContainsFunc(v.Open, func(u Unjudged) bool { return u.Law == "L1" }) &&
-		!slices.ContainsFunc(v.Breaches, func(b Breach) bool { return b.Law == "L1" })
+	flat := !slices.ContainsFunc(v.Open, func(u breach.Unjudged) bool { return u.Law == "L1" }) &&
+		!slices.ContainsFunc(v.Breaches, func(b *breach.Breach) bool { return b.Law == "L1" })
 	switch {
 	case all == nil, !all.Grows():
 		v.TooShort = w.to-w.from < int64(LeastSpan)
 	case own == nil:
-		v.Open = append(v.Open, Unjudged{
+		v.Open = append(v.Open, breach.Unjudged{
 			Law:    "L5",
 			Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough",
 		})
 	case own.Grows() && facts.Rises(facts.Floor(w.points[ofOwnDescriptors].values)) > mostRises:
-		v.Open = append(v.Open, Unjudged{
+		v.Open = append(v.Open, breach.Unjudged{
 			Law: "L5",
 			Reason: fmt.Sprintf(
 				"the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for",
@@ -240,7 +230,7 @@ func (w *Watch) openHandles(v *View) {
 		})
 	case !flat && all.Last-all.First > own.Last-own.First:
 		v.Open = append(v.Open,
-			Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
+			breach.Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
 	case own.Grows(): // by a step or two
 	default:
 		v.WithServers = true
@@ -269,16 +259,16 @@ func (w *Watch) openFlat(v *View) {
 		open = append(open, undone(left))
 	}
 	if left := v.tasks["L2"]; len(left) > 0 {
-		v.Open = append(v.Open, Unjudged{Law: "L2", Reason: undone(left)})
+		v.Open = append(v.Open, breach.Unjudged{Law: "L2", Reason: undone(left)})
 	}
 	switch {
 	case w.to-w.from < int64(w.limits.Settle):
 		short := "it was watched for less than " + prose.Span(w.limits.Settle)
-		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: short}, Unjudged{Law: "L4", Reason: short})
+		v.Open = append(v.Open, breach.Unjudged{Law: "L1", Reason: short}, breach.Unjudged{Law: "L4", Reason: short})
 	case len(open) > 0:
-		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: prose.List(open)})
+		v.Open = append(v.Open, breach.Unjudged{Law: "L1", Reason: prose.List(open)})
 	case !slices.ContainsFunc(v.Groups, func(g *Group) bool { return !g.Shell }):
-		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: "it had no server while it was watched"})
+		v.Open = append(v.Open, breach.Unjudged{Law: "L1", Reason: "it had no server while it was watched"})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -20,17 +21,17 @@ const never = history.Never
 
 // View is what a watch shows.
 type View struct {
-	Host     Host       `json:"host"`
-	Children []*Child   `json:"children" jsonschema:"all that was below the host at the last look, and what has left it"`
-	Units    []*Unit    `json:"launches" jsonschema:"what was launched with a pipe or a socket for stdin, and what runs on the same one"`
-	Groups   []*Group   `json:"command_lines"`
-	Trends   []Trend    `json:"trends" jsonschema:"growth an hour; none after less than 30 seconds, or of fewer than 20 looks"`
-	Unread   []Unread   `json:"unread" jsonschema:"what could not be read, and why"`
-	Breaches []Breach   `json:"-"`
-	Open     []Unjudged `json:"-"` // laws that can't be judged, with the reason
-	From     int64      `json:"-"` // of the first look
-	To       int64      `json:"-"` // of the last one
-	Looks    int        `json:"-"`
+	Host     Host              `json:"host"`
+	Children []*Child          `json:"children" jsonschema:"all that was below the host at the last look, and what has left it"`
+	Units    []*Unit           `json:"launches" jsonschema:"what was launched with a pipe or a socket for stdin, and what runs on the same one"`
+	Groups   []*Group          `json:"command_lines"`
+	Trends   []Trend           `json:"trends" jsonschema:"growth an hour; none after less than 30 seconds, or of fewer than 20 looks"`
+	Unread   []Unread          `json:"unread" jsonschema:"what could not be read, and why"`
+	Breaches []*breach.Breach  `json:"-"`
+	Open     []breach.Unjudged `json:"-"` // laws that can't be judged, with the reason
+	From     int64             `json:"-"` // of the first look
+	To       int64             `json:"-"` // of the last one
+	Looks    int               `json:"-"`
 	// WithServers says that the host has more and more descriptors, but that those lead to processes below it.
 	WithServers bool `json:"-"`
 	// TooShort says that the watch is too short to tell whether the host's descriptors grow.
@@ -57,12 +58,6 @@ type Unread struct {
 	Of     int    `json:"of"` // processes
 }
 
-// Unjudged is a law that can't be judged, with the reason.
-type Unjudged struct {
-	Law, Reason string
-	With        string // the law that decides this one, too; "" is none
-}
-
 // Trend is how much something grows in an hour, with the interval that has it with 95 %, and what it comes to in a day.
 type Trend struct {
 	Of    string   `json:"of" jsonschema:"processes below the host, descriptors of the host, memory of the host or memory below the host in bytes"`
@@ -82,9 +77,6 @@ const (
 	// leastForDay is how long a watch must be for a day to be told from it.
 	leastForDay = 10 * time.Minute
 )
-
-// Grows says that it is sure to grow.
-func (t *Trend) Grows() bool { return t.Low > 0 }
 
 // What a trend is of; what is written in a way of its own is exported.
 const (
@@ -257,7 +249,10 @@ func (w *Watch) below(c *record.Census) map[int]bool {
 func (w *Watch) child(id record.Identity, t int64) *Child {
 	ch := w.children[id]
 	if ch == nil {
-		ch = &Child{First: t, died: never, zombieSince: never, heldUntil: never, spoke: never, ready: never}
+		ch = &Child{
+			stay:    stay{First: t, died: never, zombieSince: never, heldUntil: never},
+			traffic: traffic{spoke: never, ready: never},
+		}
 		w.children[id] = ch
 	}
 	return ch

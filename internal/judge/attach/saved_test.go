@@ -77,7 +77,7 @@ func describe(t *testing.T, b *strings.Builder, v *attach.View) {
 	for i := range v.Breaches {
 		breach := v.Breaches[i]
 		fmt.Fprintf(b, "breach %s %s of %q by %s %s %d: %s | %s | evidence %v, at %d\n", breach.Law, breach.Kind, breach.Label, breach.Cause, breach.Comm,
-			breach.Process.PID, breach.Value, breach.Narrative, breach.Evidence != nil, breach.At)
+			breach.Process.PID, breach.Value, breach.Narrative, breach.Evidence != nil, breach.At[0])
 	}
 	for _, open := range v.Open {
 		line("open", open)

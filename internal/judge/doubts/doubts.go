@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
@@ -25,18 +26,9 @@ type Told struct {
 	Explained   map[*facts.Checkpoint]bool // where a law says why it did not come to rest
 	Connections int                        // servers that may be connections of their own
 	Daemons     []record.Identity          // processes that went to the background
-	Starved     []Starved
-	Unjudged    []Unjudged
+	Starved     []*breach.Breach           // that took too long on a machine that was starved, where nothing else breaks the same law
+	Unjudged    []breach.Unjudged
 }
-
-// Starved is what took too long by the clock of a machine that was starved, where nothing else breaks the same law.
-type Starved struct {
-	Law, Value string
-	From, To   int64
-}
-
-// Unjudged is a law that was not judged, with the reason.
-type Unjudged struct{ Law, Reason string }
 
 // HarmedBy says that L3 found the session harmed by t.
 func (told *Told) HarmedBy(key facts.SessionKey, t int64) bool {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -107,7 +108,7 @@ func TestPlansThatWereNotPlayed(t *testing.T) {
 // TestWhatAScenarioIsAbout: of a host that is not driven, L1 and L4 may be unjudged, and each step that was skipped counts.
 func TestWhatAScenarioIsAbout(t *testing.T) {
 	t.Parallel()
-	laws := []Unjudged{{Law: "L1"}, {Law: "L4"}, {Law: "L2"}, {Law: "L5"}}
+	laws := []breach.Unjudged{{Law: "L1"}, {Law: "L4"}, {Law: "L2"}, {Law: "L5"}}
 	for kind, doubts := range map[record.HostKind]int{record.KindCommand: 1, record.KindDriver: 3} {
 		f := opened("s1")
 		f.Header.Host.Kind = kind

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -109,7 +110,7 @@ func TestAPartMayLeaveALawToOthers(t *testing.T) {
 	for part, found := range map[string]int{"": 2, "flaky": 1} {
 		f := opened("s1")
 		f.Header.Scenario.Part, f.Header.Plan.Laws = part, []string{"L1", "L2"}
-		f.Unjudged = []Unjudged{{Law: "L1"}, {Law: "L2"}}
+		f.Unjudged = []breach.Unjudged{{Law: "L1"}, {Law: "L2"}}
 		f.doubtPurpose()
 		assert.Len(t, f.found, found, part)
 	}
@@ -138,7 +139,7 @@ func TestHowStarvedTheMachineWas(t *testing.T) {
 			p.t += 10 * s
 		}
 		f := p.search()
-		f.Starved = []Starved{{Law: "L8", Value: "the stop took 9 s", From: 2 * second, To: c.until * second}}
+		f.Starved = []*breach.Breach{{Law: "L8", Value: "the stop took 9 s", Took: breach.Took{From: 2 * second, To: c.until * second}}}
 		f.doubtStarved()
 		require.Len(t, f.found, 1, name)
 		assert.Contains(t, f.found[0].Text, c.says, name)

@@ -51,10 +51,10 @@ func (f *search) doubtPurpose() {
 func (f *search) doubtStarved() {
 	for _, e := range f.Starved {
 		why := "It is not known how starved the machine was"
-		if share, known := f.StarvedBetween(e.From, e.To); known {
+		if share, known := f.StarvedBetween(e.Took.From, e.Took.To); known {
 			why = fmt.Sprintf("The machine was starved: leakbench waited for a processor %d %% of the time in which it wanted one", int(100*share))
 		}
-		if waited, known := f.Waited(e.From, e.To); known {
+		if waited, known := f.Waited(e.Took.From, e.Took.To); known {
 			why += ", and the processes of the run had to wait " + prose.Span(waited)
 		}
 		f.doubt(record.DoubtStarved, "%s (%s) cannot be judged by the clock: %s. %s", e.Law, law.Of(e.Law).Name, e.Value, why)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -44,7 +45,7 @@ func muddled() (*play, Told) {
 	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtLedgerStranger, Text: "a stranger"}})
 	return p, Told{
 		Connections: 1, Daemons: []record.Identity{{PID: 79, Start: 1}},
-		Starved: []Starved{{Law: "L8", Value: "the stop took 9 s", From: second, To: 2 * second}}, Unjudged: []Unjudged{{Law: "L2", Reason: "why"}},
+		Starved: []*breach.Breach{{Law: "L8", Value: "the stop took 9 s", Took: breach.Took{From: second, To: 2 * second}}}, Unjudged: []breach.Unjudged{{Law: "L2", Reason: "why"}},
 	}
 }
 

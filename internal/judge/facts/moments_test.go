@@ -12,7 +12,7 @@ import (
 
 // untouched is a server to which nothing has happened but its birth.
 func untouched(born int64) history.Server {
-	return history.Server{Label: "flaky", Session: "s1", Born: born, Established: never, EOF: never, Died: never, Lost: never, Broken: never}
+	return history.Server{Label: "flaky", Session: "s1", Times: history.Times{Born: born, Established: never, EOF: never, Died: never, Lost: never, Broken: never}}
 }
 
 // TestMomentsOfCalls: a call that nobody answered establishes nothing, and one that came later was not in flight.

@@ -16,6 +16,9 @@ type Trend struct {
 // LeastPoints is how many points a trend needs: with fewer no interval is told at 95 %.
 const LeastPoints = 6
 
+// Grows says that it is sure to grow.
+func (t *Trend) Grows() bool { return t.Low > 0 }
+
 // TrendOf is the trend of some points, which are in the order of x. It is false where there are too few.
 func TrendOf(x []float64, y []int64) (Trend, bool) {
 	n := len(x)

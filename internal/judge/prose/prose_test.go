@@ -40,7 +40,7 @@ func TestSentences(t *testing.T) {
 
 func TestSurvivor(t *testing.T) {
 	t.Parallel()
-	s := &history.Server{ID: "flaky#1", Birth: record.Birth{Identity: record.Identity{PID: 5}}, EOF: history.Never}
+	s := &history.Server{ID: "flaky#1", Birth: record.Birth{Identity: record.Identity{PID: 5}}, Times: history.Times{EOF: history.Never}}
 	says, like := Survivor(s, nil, 10, true)
 	assert.Equal(t, "flaky#1 (pid 5) could not be examined; it never read stdin EOF; no signal reached it.", says)
 	s.ID, s.Birth.PID = "flaky#2", 6

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -63,8 +64,8 @@ func (x *exam) judgeCPU(idle *history.Step, points []measured) {
 	}
 	used, share := float64(last.cpu-first.cpu)/1e9/(last.at-first.at), float64(ready)/float64(len(points))
 	if used >= spinning || used >= contended && share >= mostlyReady {
-		x.breach(Breach{
-			Kind: "idle-cpu", Cause: record.CauseIdle, At: idle.Begun,
+		x.broken(&breach.Breach{
+			Kind: "idle-cpu", Cause: record.CauseIdle, At: []int64{idle.Begun},
 			Value: fmt.Sprintf("%.0f %% of a processor over %s; ready to run at %.0f %% of the looks",
 				100*used, prose.Span(int64((last.at-first.at)*1e9)), 100*share),
 		})
@@ -119,7 +120,7 @@ func (x *exam) judgeTrend(
 	}
 	value, broken := grows(trend, values[len(values)-1]-values[0])
 	if broken {
-		x.breach(Breach{Kind: kind, Cause: record.CauseIdle, At: idle.Begun, Value: value})
+		x.broken(&breach.Breach{Kind: kind, Cause: record.CauseIdle, At: []int64{idle.Begun}, Value: value})
 	}
 	return broken
 }

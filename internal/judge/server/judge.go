@@ -3,37 +3,23 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Breach is one process, or one measurement, that breaks a law.
-type Breach struct {
-	Kind       string
-	Cause      record.Cause
-	Comm       string // the process's name
-	Value      string // one line on this very breach
-	Narrative  string // what is known of it, in sentences
-	At         int64
-	Checkpoint *facts.Checkpoint
-	Evidence   *record.Evidence
-	// From and Until are the times between which it took longer than Limit, of a breach that is one by the clock alone.
-	From, Until int64
-	Limit       time.Duration
-}
-
 // Result is what a run of a check shows.
 type Result struct {
-	Breaches []Breach
-	// Unjudged says of each law that can't be judged why, by its id.
-	Unjudged map[string]string
+	Unjudged []breach.Unjudged
 	Found    map[string]string // what shows that a law was kept, by its id
 	Seen     int               // processes of the server
 	Peak     int               // of them at the same time
@@ -42,14 +28,14 @@ type Result struct {
 
 // exam is a run that is judged.
 type exam struct {
-	*facts.Facts
+	*breach.Book
 	host *history.Host
 	Result
 }
 
-// Judge judges the run of a check.
-func Judge(f *facts.Facts) Result {
-	x := &exam{Facts: f, host: f.Host(), Result: Result{Unjudged: map[string]string{}, Found: map[string]string{}}}
+// Judge judges the run of a check, and writes what breaks a law into its book.
+func Judge(book *breach.Book) Result {
+	x := &exam{Book: book, host: book.Host(), Result: Result{Found: map[string]string{}}}
 	x.count()
 	x.judgeAnswers()
 	x.judgeEOF()
@@ -61,9 +47,22 @@ func Judge(f *facts.Facts) Result {
 	return x.Result
 }
 
-func (x *exam) breach(b Breach) { x.Breaches = append(x.Breaches, b) }
+// broken takes in what breaks a law.
+func (x *exam) broken(b *breach.Breach) {
+	kind := law.KindOf(b.Kind)
+	b.Law, b.Label, b.When = kind.Law, x.Header.Host.Name, cmp.Or(law.CauseOf(b.Cause).Text, prose.Plain(b.Cause))
+	b.Narrative, b.Like = prose.Paragraph(b.Narrative, kind.Why), b.Narrative
+	if b.Took.Limit > 0 {
+		x.Late(b, b.Took)
+		return
+	}
+	b.Took = breach.Took{}
+	x.Broken(b)
+}
 
-func (x *exam) unjudged(law, why string) { x.Unjudged[law] = why }
+func (x *exam) unjudged(law, why string) {
+	x.Unjudged = append(x.Unjudged, breach.Unjudged{Law: law, Reason: why})
+}
 
 // ended notes how long after something all of the server was gone.
 func (x *exam) ended(law string, f fate, after string) {
@@ -205,9 +204,9 @@ func find(c *record.Census, id record.Identity) *record.Process {
 }
 
 // stays is a breach of a server that was still running when the watch after what was done to it had ended.
-func (x *exam) stays(kind string, cause record.Cause, f fate, done string) Breach {
+func (x *exam) stays(kind string, cause record.Cause, f fate, done string) *breach.Breach {
 	p := x.survivor(f)
-	b := Breach{Kind: kind, Cause: cause, Checkpoint: f.Checkpoint, At: f.Begun}
+	b := &breach.Breach{Kind: kind, Cause: cause, Checkpoint: f.Checkpoint, At: []int64{f.Begun}}
 	if p == nil {
 		return b
 	}
@@ -259,7 +258,7 @@ func (x *exam) lookOf(e *record.Evidence) string {
 }
 
 // lateBreach is one of a server that was gone when the watch ended, and not in time.
-func (x *exam) lateBreach(kind string, cause record.Cause, f fate, since int64, done string) Breach {
+func (x *exam) lateBreach(kind string, cause record.Cause, f fate, since int64, done string) *breach.Breach {
 	end := f.Ended
 	if x.host.Exited > since {
 		end = x.host.Exited
@@ -267,8 +266,8 @@ func (x *exam) lateBreach(kind string, cause record.Cause, f fate, since int64, 
 	if left := live(f.Settled); len(left) > 0 && left[0].Identity != x.host.Identity { // it was not the one that was started
 		end = f.Ended
 	}
-	return Breach{
-		Kind: kind, Cause: cause, Checkpoint: f.Checkpoint, At: since, From: since, Until: end, Limit: x.limit(since),
+	return &breach.Breach{
+		Kind: kind, Cause: cause, Checkpoint: f.Checkpoint, At: []int64{since}, Took: breach.Took{From: since, To: end, Limit: x.limit(since)},
 		Value: fmt.Sprintf("gone %s after %s", prose.Span(end-since), done),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -24,26 +25,26 @@ func (x *exam) judgeAnswers() {
 		case x.host.Exited >= 0 && x.early():
 			// told below
 		case s.Detail == record.DetailRefused && s.Op == record.OpInitialize && !x.tookOver(i):
-			x.breach(Breach{
-				Kind: "refused", Cause: record.CauseOfRequest(method(s)), At: s.Begun,
+			x.broken(&breach.Breach{
+				Kind: "refused", Cause: record.CauseOfRequest(method(s)), At: []int64{s.Begun},
 				Value: string(method(s)) + ": " + prose.Quote(s.Error),
 			})
 		case s.Detail == record.DetailRefused:
 			answered++ // an error is an answer
 		case x.End() != nil: // else the file ends before it could say that the server had exited
-			b := Breach{
-				Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: s.Begun,
+			b := &breach.Breach{
+				Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: []int64{s.Begun},
 				Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun)),
 			}
 			if s.Detail == record.DetailClosed {
 				b.Value = fmt.Sprintf("%s: it closed its stdout and went on running", method(s))
 			}
-			x.breach(b)
+			x.broken(b)
 		}
 	}
 	if x.early() && answered > 0 {
-		x.breach(Breach{
-			Kind: "died", Cause: exitCause(x.host.Exit), At: x.host.Exited, Narrative: words(x.host),
+		x.broken(&breach.Breach{
+			Kind: "died", Cause: exitCause(x.host.Exit), At: []int64{x.host.Exited}, Narrative: words(x.host),
 			Value: fmt.Sprintf("%s %s after its start, while its stdin was open",
 				prose.Capital(exitWords(x.host.Exit)), prose.Span(x.host.Exited-x.host.Started)),
 		})
@@ -93,14 +94,14 @@ func (x *exam) judgeEOF() {
 	x.ended("S2", f, "stdin EOF")
 	switch load, spins := f.spins(); {
 	case f.late && find(f.Settled, x.host.Identity) != nil:
-		x.breach(x.lateBreach("eof-late", cause, f, eof.Begun, "stdin EOF"))
+		x.broken(x.lateBreach("eof-late", cause, f, eof.Begun, "stdin EOF"))
 	case !f.root && !x.behindShell() || f.gone || f.Confirm == nil:
 	case spins:
 		b := x.stays("eof-spin", cause, f, "stdin EOF")
 		b.Value += fmt.Sprintf(", with %.0f %% of a processor", 100*load)
-		x.breach(b)
+		x.broken(b)
 	case f.root || x.serverLeft(f):
-		x.breach(x.stays(kind, cause, f, "stdin EOF"))
+		x.broken(x.stays(kind, cause, f, "stdin EOF"))
 	}
 }
 
@@ -171,21 +172,21 @@ func (x *exam) judgeTerm() {
 	}
 	switch {
 	case f.late && find(f.Settled, x.host.Identity) != nil:
-		x.breach(x.lateBreach("term-late", record.CauseIdle, f, term.Begun, "SIGTERM"))
+		x.broken(x.lateBreach("term-late", record.CauseIdle, f, term.Begun, "SIGTERM"))
 	case f.gone || f.Confirm == nil:
 	case f.root && (direct == nil || after == nil || !after.Quiet), !f.root && serves && after != nil && !after.Quiet:
-		x.breach(x.withEOF(x.stays("term-ignored", record.CauseIdle, f, "SIGTERM"), term))
+		x.broken(x.withEOF(x.stays("term-ignored", record.CauseIdle, f, "SIGTERM"), term))
 	case f.root || serves:
 		b := x.stays("term-not-forwarded", record.CauseIdle, f, "SIGTERM to its launcher")
 		if after != nil && after.Quiet {
 			b.Narrative = "It exited when SIGTERM was sent to itself."
 		}
-		x.breach(b)
+		x.broken(b)
 	}
 }
 
 // withEOF adds whether stdin EOF ended a server that did not react to something else.
-func (x *exam) withEOF(b Breach, asked *history.Step) Breach {
+func (x *exam) withEOF(b *breach.Breach, asked *history.Step) *breach.Breach {
 	eof := x.step(record.OpEOF, "")
 	cp := x.after(eof)
 	if cp == nil || eof.Begun < asked.Begun {
@@ -216,18 +217,18 @@ func (x *exam) judgeBrokenStdout() {
 	last := x.after(x.step(record.OpEOF, ""))
 	switch load, spins := f.spins(); {
 	case f.late && find(f.Settled, x.host.Identity) != nil:
-		x.breach(x.lateBreach("epipe-late", record.CauseIdle, f, broke.Begun, "its stdout broke"))
+		x.broken(x.lateBreach("epipe-late", record.CauseIdle, f, broke.Begun, "its stdout broke"))
 	case f.gone || f.Confirm == nil || !f.root:
 	case spins:
 		b := x.stays("epipe-spin", record.CauseIdle, f, "its stdout broke")
 		b.Value += fmt.Sprintf(", with %.0f %% of a processor", 100*load)
-		x.breach(x.withEOF(b, broke))
+		x.broken(x.withEOF(b, broke))
 	case last != nil && !last.Quiet && x.fateAt(last).root:
-		x.breach(x.withEOF(x.stays("epipe-stuck", record.CauseIdle, f, "its stdout broke"), broke))
+		x.broken(x.withEOF(x.stays("epipe-stuck", record.CauseIdle, f, "its stdout broke"), broke))
 	case last == nil:
 		x.unjudged("S4", "the server was not seen to the end")
 	default:
-		x.breach(x.withEOF(x.stays("epipe-ignored", record.CauseIdle, f, "its stdout broke"), broke))
+		x.broken(x.withEOF(x.stays("epipe-ignored", record.CauseIdle, f, "its stdout broke"), broke))
 	}
 }
 
@@ -235,7 +236,7 @@ func (x *exam) judgeBrokenStdout() {
 func (x *exam) judgeLeft() {
 	x.judgeZombies()
 	x.judgeHelpers()
-	if dead := x.unsureZombie(); dead != nil && x.Unjudged["S5"] == "" {
+	if dead := x.unsureZombie(); dead != nil {
 		x.unjudged("S5",
 			fmt.Sprintf("%s was a zombie when the server was asked to end, so it is not known whether the server would have reaped it",
 				prose.Process(nil, dead.Identity, dead.Comm)))
@@ -261,18 +262,18 @@ func (x *exam) judgeHelpers() {
 		if p.SID != x.host.SID && x.host.SID != 0 {
 			kind = "helper-escaped"
 		}
-		b := Breach{
+		b := &breach.Breach{
 			Kind: kind, Cause: record.CauseIdle.Of(p.Comm).As(kind), Comm: p.Comm,
-			Checkpoint: f.Checkpoint, At: f.Begun, Evidence: f.EvidenceOn(p.Identity),
+			Checkpoint: f.Checkpoint, At: []int64{f.Begun}, Evidence: f.EvidenceOn(p.Identity),
 			Value: fmt.Sprintf("%s was still running %s after the server", prose.Process(nil, p.Identity, p.Comm), prose.Span(f.ConfirmAt-since)),
 		}
 		b.Narrative = x.lookOf(b.Evidence)
-		x.breach(b)
+		x.broken(b)
 	}
 	if left := live(f.Settled); f.late && len(left) > 0 && find(f.Settled, x.host.Identity) == nil {
-		x.breach(Breach{
+		x.broken(&breach.Breach{
 			Kind: "helper-late", Cause: record.CauseIdle.Of(left[0].Comm).As("helper-late"), Comm: left[0].Comm, Checkpoint: f.Checkpoint,
-			At: since, From: since, Until: f.Ended, Limit: x.Header.Limits.Settle.D(),
+			At: []int64{since}, Took: breach.Took{From: since, To: f.Ended, Limit: x.Header.Limits.Settle.D()},
 			Value: fmt.Sprintf("%s was gone %s after the server", prose.Process(nil, left[0].Identity, left[0].Comm), prose.Span(f.Ended-since)),
 		})
 	}
@@ -298,7 +299,7 @@ func (x *exam) judgeStdout() {
 	x.Found["S6"] = "no other line"
 	for i := range x.Events() {
 		if e := &x.Events()[i]; e.Kind == record.WroteStdout {
-			x.breach(Breach{Kind: "stdout-noise", At: e.T, Value: prose.Clock(e.T) + ": " + prose.Quote(e.Text)})
+			x.broken(&breach.Breach{Kind: "stdout-noise", At: []int64{e.T}, Value: prose.Clock(e.T) + ": " + prose.Quote(e.Text)})
 		}
 	}
 	if !slices.ContainsFunc(x.Steps(), func(s *history.Step) bool { return s.Op == record.OpInitialize && s.OK }) {

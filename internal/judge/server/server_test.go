@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/server"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -201,8 +202,8 @@ func TestWithoutSubreaper(t *testing.T) {
 	t.Parallel()
 	run := read(t, "healthy-eof")
 	run.Header.Witness.Subreaper = false
-	r := server.Judge(facts.Of(run))
-	assert.Contains(t, r.Unjudged["S5"], "are not reparented")
+	r := server.Judge(&breach.Book{Facts: facts.Of(run)})
+	assert.Contains(t, breach.Why(r.Unjudged, "S5"), "are not reparented")
 	assert.Equal(t, verdict.Inconclusive, verdict.Judge(run).Outcome)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -23,8 +24,8 @@ func (x *exam) judgeZombies() {
 			since, seen := x.ZombieSince(p.Identity)
 			if seen && look.T-since >= zombieFor && !said[p.Identity] {
 				said[p.Identity] = true
-				x.breach(Breach{
-					Kind: "unreaped-child", Cause: record.CauseIdle.Of(p.Comm).As("unreaped-child"), Comm: p.Comm, At: since,
+				x.broken(&breach.Breach{
+					Kind: "unreaped-child", Cause: record.CauseIdle.Of(p.Comm).As("unreaped-child"), Comm: p.Comm, At: []int64{since},
 					Value: fmt.Sprintf("%s, a child of pid %d, was a zombie for %s at least",
 						prose.Process(nil, p.Identity, p.Comm), p.PPID, prose.Span(look.T-since)),
 				})

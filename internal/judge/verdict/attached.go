@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/judge/attach"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/doubts"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -31,13 +32,7 @@ var seenFromOutside = []string{"L1", "L4", "L5"}
 // judgeAttached judges a watch of a host that was running already. It is clean where all that can be seen from outside was seen.
 func judgeAttached(f *casefile, run *record.Run) Verdict {
 	view := attach.Of(run)
-	for i := range view.Breaches {
-		b := &view.Breaches[i]
-		f.broken(&breach{
-			law: b.Law, kind: b.Kind, label: b.Label, cause: b.Cause, comm: b.Comm, process: b.Process, value: b.Value, narrative: b.Narrative,
-			evidence: b.Evidence, at: []int64{b.At}, like: b.Kind,
-		})
-	}
+	f.Breaches = view.Breaches
 	v := Verdict{Findings: []Finding{}, Spawned: len(view.Units), PeakLive: len(view.Units), Watched: view}
 	for i := range rules {
 		v.Laws = append(v.Laws, f.attachedLaw(&rules[i], view))
@@ -46,7 +41,7 @@ func judgeAttached(f *casefile, run *record.Run) Verdict {
 		Harmed: map[facts.SessionKey]int64{}, Blamed: map[int]bool{}, Explained: map[*facts.Checkpoint]bool{},
 	}), ofPlay)
 	for _, r := range v.Laws {
-		follows := slices.ContainsFunc(view.Open, func(u attach.Unjudged) bool { return u.Law == r.Law && u.With != "" })
+		follows := slices.ContainsFunc(view.Open, func(u breach.Unjudged) bool { return u.Law == r.Law && u.With != "" })
 		seen := slices.Contains(seenFromOutside, r.Law) || r.Law == "L2" && view.Host.Exited
 		if r.Status == LawNotJudged && !follows && seen && f.severity(r.Law) == record.SeverityError {
 			v.Doubts = append(v.Doubts, record.Doubt{Code: record.DoubtNotSeen, Text: r.Law + " " + r.Name + ": " + r.Reason})
@@ -66,17 +61,17 @@ func ofPlay(d record.Doubt) bool {
 
 func (f *casefile) attachedLaw(rule *rule, view *attach.View) LawResult {
 	r := LawResult{Law: rule.ID, Name: rule.Name}
-	of := slices.DeleteFunc(slices.Clone(f.breaches), func(b *breach) bool { return b.law != rule.ID })
-	open := slices.IndexFunc(view.Open, func(u attach.Unjudged) bool { return u.Law == rule.ID })
+	of := slices.DeleteFunc(slices.Clone(f.Breaches), func(b *breach.Breach) bool { return b.Law != rule.ID })
+	open := breach.Why(view.Open, rule.ID)
 	switch {
 	case len(of) > 0:
 		r.Status, r.Expected = LawBroken, law.Of(rule.ID).Says
-		r.Values = lists.Map(of, func(b *breach) string { return b.value })
+		r.Values = lists.Map(of, func(b *breach.Breach) string { return b.Value })
 		r.Found = text.Count(len(of), "breach")
 	case f.untestedWatch() != "":
 		r.Status, r.Reason = LawNotJudged, f.untestedWatch()
-	case open >= 0:
-		r.Status, r.Reason = LawNotJudged, view.Open[open].Reason
+	case open != "":
+		r.Status, r.Reason = LawNotJudged, open
 	case rule.ID == "L2" && view.Host.Exited:
 		r.Status, r.Found = LawKept, "nothing left"
 	case rule.ID == "L5" && view.TooShort:

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -13,9 +12,9 @@ func (f *casefile) onlyOnEvidence() bool { return f.Header.Plan.Evidence }
 // unshown says why a law that was not broken can't be called kept, or "".
 func (f *casefile) unshown(law string) string {
 	switch {
-	case f.broke(law):
+	case f.Broke(law):
 		return ""
-	case slices.ContainsFunc(f.excused, func(e excuse) bool { return e.law == law }):
+	case f.IsUnsure(law):
 		return "the machine was starved when it mattered"
 	case (law == "L1" || law == "L4") && f.rested(false) != "":
 		return f.rested(false)

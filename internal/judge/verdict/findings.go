@@ -2,68 +2,19 @@ package verdict
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/facts"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
-
-// breach is one process, or one measurement, that breaks a law.
-type breach struct {
-	law, kind, label string
-	cause            record.Cause
-
-	was       record.Cause // what earlier versions took for the cause, with wasKind, or ""
-	wasKind   string
-	fix       string          // instead of what the kind says
-	when      string          // the cause in a title, where the catalogue has no text for it
-	server    *history.Server // nil where the ledger knows none
-	comm      string          // the process's name, where there is no server
-	process   record.Identity // likewise
-	value     string          // one line on this very breach
-	row       *Row            // the same in parts, where it is about a process
-	at        []int64
-	since     int64 // when what is over its limit began
-	over      int64 // how long that is over it at the least; 0 where that is not told
-	cp        *facts.Checkpoint
-	step      *history.Step // of L8
-	evidence  *record.Evidence
-	host      *history.Host // the life that left it; L2
-	narrative string        // what is known of it, in sentences
-	like      string        // the same for breaches that have the same narrative
-}
-
-// saw says what was seen of a process, which breaks a law. session is "" where it does not matter.
-func (b *breach) saw(s *history.Server, id record.Identity, comm, session string, seen ...string) {
-	b.row = &Row{Name: comm, PID: id.PID, Session: session, Seen: seen}
-	if s != nil {
-		b.row.Name, b.row.PID = s.ID, s.Birth.PID
-	}
-	b.value = prose.Process(s, id, comm)
-	if session != "" {
-		b.value += " of session " + prose.Plain(session)
-	}
-	b.value += ": " + strings.Join(seen, ", ")
-}
-
-// sawServer is saw for a server.
-func (b *breach) sawServer(s *history.Server, session string, seen ...string) {
-	b.saw(s, s.Birth.Identity, "", session, seen...)
-}
-
-// broken takes in a breach.
-func (f *casefile) broken(b *breach) { f.breaches = append(f.breaches, b) }
 
 // description is what the words of a finding need.
 type description struct {
@@ -73,27 +24,19 @@ type description struct {
 	cause  law.Cause
 }
 
-// fingerprint is the same in every run that shows the same cause.
-func (b *breach) fingerprint() string { return fingerprint(b.law, b.kind, b.label, b.cause) }
-
-func fingerprint(law, kind, label string, cause record.Cause) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{law, kind, label, string(cause)}, "\x00")))
-	return hex.EncodeToString(sum[:6])
-}
-
 // PrintOf is the fingerprint that the finding would have if its server were called otherwise. One that is about no server keeps its own.
 func (f *Finding) PrintOf(label string) string {
 	if f.Label == "" {
 		return f.Fingerprint
 	}
-	return fingerprint(f.Law, f.Kind, label, f.cause)
+	return breach.Print(f.Law, f.Kind, label, f.cause)
 }
 
 // aliases are the fingerprints that earlier versions gave to breaches.
-func aliases(group []*breach, print string) (all []string) {
+func aliases(group []*breach.Breach, print string) (all []string) {
 	for _, b := range group {
-		old := (&breach{law: b.law, kind: b.wasKind, label: b.label, cause: b.was}).fingerprint()
-		if b.was != "" && old != print && !slices.Contains(all, old) {
+		old := breach.Print(b.Law, b.Was.Kind, b.Label, b.Was.Cause)
+		if b.Was.Cause != "" && old != print && !slices.Contains(all, old) {
 			all = append(all, old)
 		}
 	}
@@ -103,8 +46,8 @@ func aliases(group []*breach, print string) (all []string) {
 
 // findings groups the breaches, in the order of their seriousness.
 func (f *casefile) findings() []Finding {
-	counting := slices.DeleteFunc(slices.Clone(f.breaches), func(b *breach) bool { return f.severity(b.law) == record.SeverityOff })
-	prints, groups := lists.GroupBy(counting, (*breach).fingerprint)
+	counting := slices.DeleteFunc(slices.Clone(f.Breaches), func(b *breach.Breach) bool { return f.severity(b.Law) == record.SeverityOff })
+	prints, groups := lists.GroupBy(counting, (*breach.Breach).Print)
 	all := []Finding{}
 	for _, print := range prints {
 		all = append(all, f.finding(print, groups[print]))
@@ -118,46 +61,46 @@ func (f *casefile) findings() []Finding {
 	return all
 }
 
-func (f *casefile) finding(print string, group []*breach) Finding {
+func (f *casefile) finding(print string, group []*breach.Breach) Finding {
 	first := group[0]
-	kind, d := law.KindOf(first.kind), f.describe(group)
+	kind, d := law.KindOf(first.Kind), f.describe(group)
 	own := law.KindOf(d.kind)
-	words := own.Wording(first.law, first.cause)
+	words := own.Wording(first.Law, first.Cause)
 	os := f.Header.System.OS
 	say := func(template string) string { return law.Fill(template, len(group), d.values) }
 	out := Finding{
-		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print, cause: first.cause,
+		Law: first.Law, Kind: first.Kind, Label: first.Label, Severity: f.severity(first.Law), Fingerprint: print, cause: first.Cause,
 		Title: say(words.Title), Expected: say(words.Expected), Found: say(words.Found),
-		Why: prose.Paragraph(d.head, first.narrative, alike(group)),
+		Why: prose.Paragraph(d.head, first.Narrative, alike(group)),
 		Fix: prose.Paragraph(d.cause.FixOn(os), kind.FixOn(os)), Reports: law.Cite(kind.Reports),
 	}
-	if d.cause.Alone && (first.kind == "deaf" || first.kind == "not-escalated") {
+	if d.cause.Alone && (first.Kind == "deaf" || first.Kind == "not-escalated") {
 		out.Fix = d.cause.FixOn(os)
 	}
-	if first.fix != "" {
-		out.Fix = first.fix
+	if first.Fix != "" {
+		out.Fix = first.Fix
 	}
 	out.Severity = cmp.Or(kind.Severity, out.Severity)
-	duty := law.DutyOf(f.duty(), first.law, first.cause)
+	duty := law.DutyOf(f.duty(), first.Law, first.Cause)
 	out.Why, out.Fix = prose.Paragraph(out.Why, duty.Why), prose.Paragraph(out.Fix, duty.Fix)
-	if first.cp != nil {
-		out.Checkpoint = first.cp.Name
+	if first.Checkpoint != nil {
+		out.Checkpoint = first.Checkpoint.Name
 	}
 	out.Aliases = aliases(group, print)
 	counted := map[string]bool{}
 	for _, b := range group {
-		id := serverID(b.server)
-		counted[cmp.Or(id, b.value)] = true
+		id := serverID(b.Server)
+		counted[cmp.Or(id, b.Value)] = true
 		if id != "" {
 			out.Servers = append(out.Servers, id)
 		}
-		out.Values, out.Rows = append(out.Values, b.value), append(out.Rows, b.row)
-		if b.evidence != nil {
-			out.Evidence = append(out.Evidence, *b.evidence)
+		out.Values, out.Rows = append(out.Values, b.Value), append(out.Rows, b.Row)
+		if b.Evidence != nil {
+			out.Evidence = append(out.Evidence, *b.Evidence)
 		}
-		out.At = append(out.At, b.at...)
+		out.At = append(out.At, b.At...)
 	}
-	out.Firm = !slices.ContainsFunc(group, func(b *breach) bool { return !f.firm(b) })
+	out.Firm = !slices.ContainsFunc(group, func(b *breach.Breach) bool { return !f.firm(b) })
 	out.Count = len(counted)
 	slices.Sort(out.At)
 	out.At = slices.Compact(out.At)
@@ -166,14 +109,14 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 
 // firm says of a breach by the clock that the machine can't have made it: all that the processes of the run had to wait for
 // processors, from a while before it on, is at most half of what it is over its limit, or of the time that a cleanup is to have.
-func (f *casefile) firm(b *breach) bool {
+func (f *casefile) firm(b *breach.Breach) bool {
 	const before = int64(time.Second)
-	margin := b.over
-	from, to := b.since, int64(0)
-	if b.law == "L9" && b.server != nil {
-		margin, from = int64(f.Header.Limits.Grace), f.firstAsked(b.server)
+	margin := b.Took.Over()
+	from, to := b.Took.From, int64(0)
+	if b.Law == "L9" && b.Server != nil {
+		margin, from = int64(f.Header.Limits.Grace), f.firstAsked(b.Server)
 	}
-	for _, t := range b.at {
+	for _, t := range b.At {
 		from, to = min(from, t), max(to, t)
 	}
 	pushed, known := f.Pushed(max(from, 0)-before, to)
@@ -195,19 +138,19 @@ func (f *casefile) duty() record.Duty {
 }
 
 // describe collects what the words of a finding need: what all breaches have, and what the law adds.
-func (f *casefile) describe(group []*breach) *description {
+func (f *casefile) describe(group []*breach.Breach) *description {
 	b := group[0]
-	d := &description{kind: b.kind, values: law.Values{
-		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label),
-		"cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Span(f.Header.Limits.Settle),
+	d := &description{kind: b.Kind, values: law.Values{
+		"label": prose.Plain(b.Label), "comm": prose.Plain(b.Comm), "name": prose.Plain(b.Label),
+		"cause": cmp.Or(b.When, law.CauseOf(b.Cause).Text), "value": b.Value, "settle": prose.Span(f.Header.Limits.Settle),
 	}}
-	if b.server == nil {
-		d.values["name"] = prose.Plain(b.comm)
+	if b.Server == nil {
+		d.values["name"] = prose.Plain(b.Comm)
 	}
-	if b.cp != nil {
-		d.values["checkpoint"] = strconv.Quote(prose.Plain(b.cp.Name))
+	if b.Checkpoint != nil {
+		d.values["checkpoint"] = strconv.Quote(prose.Plain(b.Checkpoint.Name))
 	}
-	if add := ruleOf(b.law).describe; add != nil && b.cause != record.CauseWatched {
+	if add := ruleOf(b.Law).describe; add != nil && b.Cause != record.CauseWatched {
 		add(f, group, d)
 	}
 	return d
@@ -221,14 +164,14 @@ func serverID(s *history.Server) string {
 }
 
 // alike says for how many of a group the narrative of the first one is told.
-func alike(group []*breach) string {
+func alike(group []*breach.Breach) string {
 	others := len(group) - 1
 	if others == 0 {
 		return ""
 	}
 	same := 0
 	for _, b := range group[1:] {
-		if b.like == group[0].like {
+		if b.Like == group[0].Like {
 			same++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -50,7 +51,7 @@ func TestADeathWithoutAWordOnAStarvedMachine(t *testing.T) {
 		f.Session("flaky", "s1").Changes = []history.SessionChange{{Session: record.Session{State: record.SessionEnding}, T: 12 * second}}
 		c.change(f, srv)
 		r := judgeGraceful(f)
-		assert.Len(t, f.excused, c.excused, name)
+		assert.Len(t, f.Unsure, c.excused, name)
 		assert.Contains(t, r.Reason, "may have been asked without getting to it", name)
 		assert.Equal(t, f.unheeding(srv, 2*second), name != "it was stopped" && name != "with a fault", "%s: it had 13 s", name)
 	}
@@ -137,7 +138,7 @@ func TestTooSoonIsTooSoon(t *testing.T) {
 		}
 		f.Session("flaky", "s1").Changes = []history.SessionChange{at(first), at(6 * second)}
 		require.Greater(t, f.Slowdown(6*second, srv.Died), 1.0)
-		assert.Equal(t, excused, f.mayHaveHadTime(srv, &breach{kind: "cleanup-cut-short"}), "%d", first)
+		assert.Equal(t, excused, f.mayHaveHadTime(srv, &breach.Breach{Kind: "cleanup-cut-short"}), "%d", first)
 	}
 }
 
@@ -203,11 +204,11 @@ func TestWhatACommandLeft(t *testing.T) {
 		cp := looked(processOf(f.servers[0], record.StateSleeping), processOf(f.servers[1], record.StateSleeping), helper)
 		cp.HostGone = true
 		f.Checkpoints = []*facts.Checkpoint{cp}
-		f.breaches = []*breach{{law: "L1", server: f.servers[0]}, {law: "L1", process: helper.Identity}, {law: "L4", server: f.servers[1]}}
+		f.Breaches = []*breach.Breach{{Law: "L1", Server: f.servers[0]}, {Law: "L1", Process: helper.Identity}, {Law: "L4", Server: f.servers[1]}}
 		judgeLeft(f)
 		n := 0
-		for _, b := range f.breaches {
-			if b.law == "L2" {
+		for _, b := range f.Breaches {
+			if b.Law == "L2" {
 				n++
 			}
 		}
@@ -246,7 +247,7 @@ func TestADaemonExcusesItselfAlone(t *testing.T) {
 	f, _ = daemonised(other)
 	r = judgeLeft(f)
 	assert.Empty(t, r.Reason, "a leak is a leak")
-	assert.True(t, f.broke("L2"))
+	assert.True(t, f.Broke("L2"))
 
 	f, cp = daemonised()
 	holds := processOf(f.servers[1], record.StateSleeping)
@@ -264,9 +265,9 @@ func TestTheWordsOfWhatWasLeft(t *testing.T) {
 	f.servers[1].Birth.PPID = f.servers[0].Birth.PID
 	cp := looked(processOf(f.servers[0], record.StateSleeping))
 	cp.HostGone = true
-	assert.NotContains(t, f.leftBreach(cp, cp.Settled.Processes[0]).narrative, "It is the launcher of")
-	unseen := f.leftBreach(cp, processOf(f.servers[0], record.StateUnknown)).narrative
-	seen := f.leftBreach(cp, processOf(f.servers[0], record.StateSleeping)).narrative
+	assert.NotContains(t, f.leftBreach(cp, cp.Settled.Processes[0]).Narrative, "It is the launcher of")
+	unseen := f.leftBreach(cp, processOf(f.servers[0], record.StateUnknown)).Narrative
+	seen := f.leftBreach(cp, processOf(f.servers[0], record.StateSleeping)).Narrative
 	assert.Contains(t, unseen, "could not be examined", "the ledger alone knows of it")
 	assert.NotContains(t, seen, "could not be examined")
 	stopped := &record.Evidence{Process: processOf(f.servers[0], record.StateStopped)}
@@ -283,8 +284,8 @@ func TestGrowthAtTheLimit(t *testing.T) {
 		for n := range int64(9) {
 			curve.N, curve.At, curve.Values = append(curve.N, int(n)), append(curve.At, n), append(curve.Values, n<<20)
 		}
-		f.memory(&LawResult{}, curve, &breach{kind: "host-growth"}, "the host")
-		assert.Equal(t, broken, f.broke("L6"), "%d", limit)
+		f.memory(&LawResult{}, curve, &breach.Breach{Kind: "host-growth"}, "the host")
+		assert.Equal(t, broken, f.Broke("L6"), "%d", limit)
 	}
 }
 
@@ -303,17 +304,17 @@ func TestZombiesThatLast(t *testing.T) {
 	row := processOf(a, record.StateZombie)
 	cp := looked(row)
 	b := f.zombieBreach(cp, row)
-	assert.Equal(t, "host", b.like)
-	assert.Equal(t, "zombie", b.wasKind, "the checkpoint had no second look that could have shown it waited for")
+	assert.Equal(t, "host", b.Like)
+	assert.Equal(t, "zombie", b.Was.Kind, "the checkpoint had no second look that could have shown it waited for")
 	row.PPID = 77
-	assert.Equal(t, "another process", f.zombieBreach(cp, row).like)
+	assert.Equal(t, "another process", f.zombieBreach(cp, row).Like)
 
 	f.Explained[cp] = true
 	cp.Settled.Processes[0].PPID = hostPID
 	a.Died = 5*second - 1 // of the very moment: no zombie that counts
 	f.Checkpoints = []*facts.Checkpoint{cp}
 	judgeReaped(f)
-	assert.False(t, f.broke("L4"))
+	assert.False(t, f.Broke("L4"))
 	assert.True(t, f.Explained[cp], "what another law explains stays explained")
 }
 
@@ -401,8 +402,8 @@ func TestWhichLifeCrashed(t *testing.T) {
 	two := open(p.run)
 	first := two.Hosts()[0]
 	first.Exit, first.AskedAt, first.AskedOp = record.Exit{}, never, ""
-	assert.NotEqual(t, one.crashBreach(one.Host()).narrative, two.crashBreach(first).narrative)
-	assert.Contains(t, two.crashBreach(first).narrative, "Life 1 of the host")
+	assert.NotEqual(t, one.crashBreach(one.Host()).Narrative, two.crashBreach(first).Narrative)
+	assert.Contains(t, two.crashBreach(first).Narrative, "Life 1 of the host")
 }
 
 // TestALockoutThatIsNone: the breaking fault has to be the lock's, a server does not lock itself out, and what was blamed stays blamed.
@@ -462,8 +463,8 @@ func TestSlowEndsAreToldApart(t *testing.T) {
 	stepIn(f, 0, record.Step{Op: record.OpStop, OK: true}, 5*second, 50*second)
 	stepIn(f, 1, record.Step{Op: record.OpTerm, OK: true}, 51*second, 99*second)
 	judgeShutdown(f)
-	require.Len(t, f.breaches, 2)
-	assert.NotEqual(t, f.breaches[0].cause, f.breaches[1].cause, "it does stop, in either way")
+	require.Len(t, f.Breaches, 2)
+	assert.NotEqual(t, f.Breaches[0].Cause, f.Breaches[1].Cause, "it does stop, in either way")
 	for op, causes := range map[record.Op]int{record.OpClose: 2, record.OpStop: 1} {
 		f := opened("s1", "s2")
 		stepIn(f, 0, record.Step{Op: op, Session: "s1", Label: "flaky", Error: "no"}, 5*second, 50*second)
@@ -473,10 +474,10 @@ func TestSlowEndsAreToldApart(t *testing.T) {
 		}
 		stepIn(f, 1, next, 51*second, 99*second)
 		judgeShutdown(f)
-		require.Len(t, f.breaches, 2, op)
+		require.Len(t, f.Breaches, 2, op)
 		seen := map[record.Cause]bool{}
-		for _, b := range f.breaches {
-			seen[b.cause] = true
+		for _, b := range f.Breaches {
+			seen[b.Cause] = true
 		}
 		assert.Len(t, seen, causes, op)
 	}
@@ -494,7 +495,7 @@ func TestTheStoryOfASlowClose(t *testing.T) {
 	assert.NotContains(t, story(10*second), "went on")
 	assert.Contains(t, story(5*second), "The close went on for 4 s after that")
 	d := &description{values: map[string]string{}}
-	describeShutdown(opened("s1"), []*breach{{kind: "hung-stop", step: &history.Step{Step: record.Step{Op: record.OpStop}}}}, d)
+	describeShutdown(opened("s1"), []*breach.Breach{{Kind: "hung-stop", Step: &history.Step{Step: record.Step{Op: record.OpStop}}}}, d)
 	assert.Empty(t, d.values["of"], "a host's end is of no server")
 }
 
@@ -502,7 +503,7 @@ func TestTheStoryOfASlowClose(t *testing.T) {
 func TestTheStoryOfAHungCommand(t *testing.T) {
 	t.Parallel()
 	itself := record.StateSleeping
-	hung := func(states ...record.State) *breach {
+	hung := func(states ...record.State) *breach.Breach {
 		f := opened("s1")
 		keeps := []record.Evidence{{Process: record.Process{Identity: record.Identity{PID: 50}, Args: []string{"host", "run"}, State: itself}}}
 		for i, state := range states {
@@ -511,15 +512,15 @@ func TestTheStoryOfAHungCommand(t *testing.T) {
 		st := stepIn(f, 0, record.Step{Op: record.OpJob, Label: "flaky"}, 5*second, 6*second)
 		st.Keeps = keeps
 		f.judgeCommand(st)
-		return f.breaches[0]
+		return f.Breaches[0]
 	}
 	two := hung(record.StateSleeping, record.StateStopped)
-	assert.NotEqual(t, hung(record.StateSleeping).narrative, two.narrative)
-	assert.NotEqual(t, hung(record.StateSleeping, record.StateSleeping).narrative, two.narrative)
-	assert.NotEqual(t, hung(record.StateSleeping, record.StateSleeping).like, two.like)
-	assert.NotEqual(t, hung(record.StateStopped, record.StateSleeping).like, two.like)
+	assert.NotEqual(t, hung(record.StateSleeping).Narrative, two.Narrative)
+	assert.NotEqual(t, hung(record.StateSleeping, record.StateSleeping).Narrative, two.Narrative)
+	assert.NotEqual(t, hung(record.StateSleeping, record.StateSleeping).Like, two.Like)
+	assert.NotEqual(t, hung(record.StateStopped, record.StateSleeping).Like, two.Like)
 	itself = record.StateStopped
-	assert.NotEqual(t, hung(record.StateSleeping, record.StateStopped).like, two.like)
+	assert.NotEqual(t, hung(record.StateSleeping, record.StateStopped).Like, two.Like)
 }
 
 // TestTheStoryOfLaunches: how far apart they were, and the commonest fault, by its name among equals.

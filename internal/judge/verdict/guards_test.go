@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -61,17 +62,17 @@ func TestWhatShowsThatALawWasKept(t *testing.T) {
 // TestOldFingerprints are told in their order, each once, and not the one that the finding has.
 func TestOldFingerprints(t *testing.T) {
 	t.Parallel()
-	was := func(kind string, cause record.Cause) *breach {
-		return &breach{law: "L1", kind: "abandoned", label: "flaky", cause: record.CauseSessionClosed, wasKind: kind, was: cause}
+	was := func(kind string, cause record.Cause) *breach.Breach {
+		return &breach.Breach{Law: "L1", Kind: "abandoned", Label: "flaky", Cause: record.CauseSessionClosed, Was: breach.Was{Kind: kind, Cause: cause}}
 	}
-	print := was("", "").fingerprint()
-	one, two := (&breach{law: "L1", kind: "superseded", label: "flaky", cause: "a"}).fingerprint(), (&breach{law: "L1", kind: "superseded", label: "flaky", cause: "b"}).fingerprint()
+	print := was("", "").Print()
+	one, two := (&breach.Breach{Law: "L1", Kind: "superseded", Label: "flaky", Cause: "a"}).Print(), (&breach.Breach{Law: "L1", Kind: "superseded", Label: "flaky", Cause: "b"}).Print()
 	if one > two {
 		one, two = two, one
 	}
 	a, b, same := was("superseded", "a"), was("superseded", "b"), was("abandoned", record.CauseSessionClosed)
-	assert.Equal(t, []string{one, two}, aliases([]*breach{a, b, a, same, was("", "")}, print))
-	assert.Equal(t, []string{one, two}, aliases([]*breach{same, b, b, a}, print))
+	assert.Equal(t, []string{one, two}, aliases([]*breach.Breach{a, b, a, same, was("", "")}, print))
+	assert.Equal(t, []string{one, two}, aliases([]*breach.Breach{same, b, b, a}, print))
 }
 
 // TestWhoLooksTheSame tells for how many of a group the first one's story is told.
@@ -85,9 +86,9 @@ func TestWhoLooksTheSame(t *testing.T) {
 		"The other 2 differ; see the evidence on each.":  {"a", "b", "c"},
 		"1 of the other 2 look the same.":                {"a", "a", "c"},
 	} {
-		var group []*breach
+		var group []*breach.Breach
 		for _, l := range like {
-			group = append(group, &breach{like: l})
+			group = append(group, &breach.Breach{Like: l})
 		}
 		assert.Equal(t, want, alike(group))
 	}
@@ -100,8 +101,8 @@ func TestAdviceThatFits(t *testing.T) {
 	h := f.Host()
 	h.AskedOp = record.OpKill
 	fix := func(kind, own string) string {
-		b := &breach{law: "L2", kind: kind, label: "flaky", cause: record.CauseHostKilled, server: f.servers[0], host: h, fix: own}
-		return f.finding(b.fingerprint(), []*breach{b}).Fix
+		b := &breach.Breach{Law: "L2", Kind: kind, Label: "flaky", Cause: record.CauseHostKilled, Server: f.servers[0], Host: h, Fix: own}
+		return f.finding(b.Print(), []*breach.Breach{b}).Fix
 	}
 	alone := fix("deaf", "")
 	assert.Contains(t, alone, "A killed host can't clean up")
@@ -144,9 +145,9 @@ func TestARecycledPidOfNobody(t *testing.T) {
 	}
 	f := open(p.run)
 	f.judgeBystanders()
-	require.Len(t, f.breaches, 2)
-	assert.Equal(t, "flaky", f.breaches[0].label)
-	assert.Empty(t, f.breaches[1].label)
+	require.Len(t, f.Breaches, 2)
+	assert.Equal(t, "flaky", f.Breaches[0].Label)
+	assert.Empty(t, f.Breaches[1].Label)
 }
 
 // TestABystanderOfAHostWithoutSessions: L3 is broken, and says why it tells no more.
@@ -189,7 +190,7 @@ func TestWhatIsNotTheHostsDoing(t *testing.T) {
 		cp := looked()
 		cp.Missing, cp.Wants = []record.Want{want("flaky", "s1", 1)}, []record.Want{want("flaky", "s1", 1)}
 		f.missingAt(cp, map[string]bool{})
-		assert.Equal(t, c.harmed, f.broke("L3"), name)
+		assert.Equal(t, c.harmed, f.Broke("L3"), name)
 		assert.True(t, f.Explained[cp], name)
 	}
 	p := newPlay()
@@ -284,7 +285,7 @@ func TestWhereFlatLooks(t *testing.T) {
 	cp.Extra = f.servers
 	f.Checkpoints = []*facts.Checkpoint{cp}
 	judgeFlat(f)
-	assert.Len(t, f.breaches, 1, "of the second one there is the ledger's word alone")
+	assert.Len(t, f.Breaches, 1, "of the second one there is the ledger's word alone")
 	assert.True(t, f.Explained[cp])
 	assert.False(t, f.vouched(cp, f.servers[1]))
 	cp.ConfirmRows = history.RowsOf(&record.Census{Processes: []record.Process{processOf(f.servers[1], record.StateSleeping)}})
@@ -304,8 +305,8 @@ func TestOnlyWhatIsLateIsExcused(t *testing.T) {
 		f.Checkpoints = []*facts.Checkpoint{cp}
 		require.True(t, f.MayBeTheMachines(4*second, 7*second, f.Header.Limits.Settle.D()))
 		judgeFlat(f)
-		assert.Equal(t, name == "leaked", f.broke("L1"), name)
-		assert.Equal(t, name == "late", len(f.excused) == 1, name)
+		assert.Equal(t, name == "leaked", f.Broke("L1"), name)
+		assert.Equal(t, name == "late", len(f.Unsure) == 1, name)
 	}
 	for name, reaped := range map[string]bool{"late": true, "never reaped": false} {
 		p := newPlay()
@@ -325,8 +326,8 @@ func TestOnlyWhatIsLateIsExcused(t *testing.T) {
 		}
 		f.Checkpoints = []*facts.Checkpoint{cp}
 		judgeReaped(f)
-		assert.Equal(t, !reaped, f.broke("L4"), name)
-		assert.Equal(t, reaped, len(f.excused) == 1, name)
+		assert.Equal(t, !reaped, f.Broke("L4"), name)
+		assert.Equal(t, reaped, len(f.Unsure) == 1, name)
 	}
 	for op, broken := range map[record.Op]bool{record.OpStop: false, record.OpClose: true} {
 		p := newPlay()
@@ -334,8 +335,8 @@ func TestOnlyWhatIsLateIsExcused(t *testing.T) {
 		f := starving(p, 19*second)
 		stepIn(f, 0, record.Step{Op: op, Session: "s1", Label: "flaky", Error: "no end"}, 2*second, 18*second)
 		judgeShutdown(f)
-		assert.Equal(t, broken, f.broke("L8"), op)
-		assert.Equal(t, !broken, len(f.excused) == 1, op)
+		assert.Equal(t, broken, f.Broke("L8"), op)
+		assert.Equal(t, !broken, len(f.Unsure) == 1, op)
 	}
 }
 
@@ -344,12 +345,12 @@ func TestTheWordsOfASurvivor(t *testing.T) {
 	t.Parallel()
 	f := opened("s1")
 	a, cp := f.servers[0], looked(processOf(opened("s1").servers[0], record.StateSleeping))
-	assert.Equal(t, "flaky#1 (pid 101) of session s1: still running 4 s after the checkpoint began", f.flatBreach(cp, a).value)
+	assert.Equal(t, "flaky#1 (pid 101) of session s1: still running 4 s after the checkpoint began", f.flatBreach(cp, a).Value)
 	a.Session = ""
 	cp.Evidence = map[record.Identity]record.Evidence{a.Birth.Identity: {Process: processOf(a, record.StateSleeping)}}
-	assert.Equal(t, "flaky#1 (pid 101): still running 4 s after the checkpoint began", f.flatBreach(cp, a).value)
+	assert.Equal(t, "flaky#1 (pid 101): still running 4 s after the checkpoint began", f.flatBreach(cp, a).Value)
 	a.Died = 20 * second
-	assert.Equal(t, "flaky#1 (pid 101): still running 4 s after the checkpoint began, gone at +20 s", f.flatBreach(cp, a).value)
+	assert.Equal(t, "flaky#1 (pid 101): still running 4 s after the checkpoint began, gone at +20 s", f.flatBreach(cp, a).Value)
 	for told, kind := range map[int64]string{5*second - f.Blur(): "not-escalated", 5*second - f.Blur() + 1: ""} {
 		a.EOF = told
 		got, _ := f.flatHold(cp, a, nil)
@@ -388,7 +389,7 @@ func TestWhoTookItsPlace(t *testing.T) {
 		}
 		l := f.loss(looked(), a)
 		assert.Equal(t, c.kind, l.kind, name)
-		assert.Equal(t, c.was, l.wasKind, name)
+		assert.Equal(t, c.was, l.was.Kind, name)
 		if c.broken {
 			assert.Equal(t, record.CauseAfterFault(&hangs.Fault), l.cause, name)
 		}
@@ -452,7 +453,7 @@ func TestStraysAreNamed(t *testing.T) {
 		history.PartHelper:   {"helper", "flaky#1, or what had launched it, had started it. flaky#1 was gone at +2 s."},
 	} {
 		b := f.strayBreach(looked(), history.Stray{Process: record.Process{Identity: record.Identity{PID: 77}, Comm: "sh"}, Attribution: history.Attribution{Part: part, Server: a}})
-		assert.Equal(t, c.kind, b.kind)
-		assert.Contains(t, b.narrative, c.says)
+		assert.Equal(t, c.kind, b.Kind)
+		assert.Contains(t, b.Narrative, c.says)
 	}
 }

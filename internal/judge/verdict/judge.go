@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/doubts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/judge/server"
@@ -20,8 +21,8 @@ import (
 // rule is a law with how it is judged and how its findings are described.
 type rule struct {
 	law.Law
-	judge    func(*casefile) LawResult                // adds its breaches
-	describe func(*casefile, []*breach, *description) // adds what the words of the law's findings need; nil: nothing
+	judge    func(*casefile) LawResult                       // adds its breaches
+	describe func(*casefile, []*breach.Breach, *description) // adds what the words of the law's findings need; nil: nothing
 }
 
 // rules are in the order of the laws. It matters in one place: L9 and L10 ask which sessions L3 found harmed.
@@ -87,7 +88,7 @@ func (f *casefile) judgeLaw(law *rule) LawResult {
 		r = LawResult{Status: LawNotJudged, Reason: "this scenario does not ask for it"}
 	case r.Reason != "":
 		r.Status = LawNotJudged
-	case f.broke(law.ID):
+	case f.Broke(law.ID):
 		r.Status = LawBroken
 	case f.untested() != "":
 		r = LawResult{Status: LawNotJudged, Reason: f.untested()}
@@ -134,10 +135,6 @@ func (f *casefile) severity(law string) record.Severity {
 	return ruleOf(law).Severity
 }
 
-func (f *casefile) broke(law string) bool {
-	return slices.ContainsFunc(f.breaches, func(b *breach) bool { return b.law == law })
-}
-
 // lawOrder sorts L2 before L10.
 func lawOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
@@ -153,16 +150,13 @@ var serverRules = func() (all []rule) {
 
 // judgeServer judges a run whose subject is a server, and whose client the bench was.
 func judgeServer(f *casefile) Verdict {
-	seen := server.Judge(f.Facts)
-	for i := range seen.Breaches {
-		f.takeServer(&seen.Breaches[i])
-	}
+	seen := server.Judge(f.Book)
 	v := Verdict{Spawned: seen.Seen, PeakLive: seen.Peak, Left: seen.Remains}
 	for i := range serverRules {
 		v.Laws = append(v.Laws, f.serverLaw(serverRules[i].Law, &seen))
 	}
 	told := f.tell(v.Laws)
-	if slices.ContainsFunc([]string{"S1", "S2", "S3", "S4"}, f.broke) { // which is why the others could not be judged
+	if slices.ContainsFunc([]string{"S1", "S2", "S3", "S4"}, f.Broke) { // which is why the others could not be judged
 		told.Unjudged = nil
 	}
 	v.Doubts = doubts.OfServer(f.Facts, told)
@@ -171,33 +165,18 @@ func judgeServer(f *casefile) Verdict {
 	return v
 }
 
-// takeServer takes in what breaks a law.
-func (f *casefile) takeServer(s *server.Breach) {
-	b := &breach{
-		law: law.KindOf(s.Kind).Law, kind: s.Kind, label: f.Header.Host.Name, cause: s.Cause,
-		when: cmp.Or(law.CauseOf(s.Cause).Text, prose.Plain(s.Cause)), comm: s.Comm,
-		value: s.Value, at: []int64{s.At}, cp: s.Checkpoint, evidence: s.Evidence,
-		narrative: prose.Paragraph(s.Narrative, law.KindOf(s.Kind).Why), like: s.Narrative,
-	}
-	if s.Limit > 0 {
-		f.late(b, s.From, s.Until, s.Limit)
-		return
-	}
-	f.broken(b)
-}
-
 func (f *casefile) serverLaw(l law.Law, seen *server.Result) LawResult {
-	unjudged := seen.Unjudged[l.ID]
+	unjudged := breach.Why(seen.Unjudged, l.ID)
 	r := LawResult{
 		Law: l.ID, Name: l.Name, Status: LawKept, Found: seen.Found[l.ID], Values: []string{},
 		Expected: law.Fill(l.Expected, 1, law.Values{"settle": prose.Span(f.Header.Limits.Settle)}),
 	}
 	switch {
-	case f.broke(l.ID):
+	case f.Broke(l.ID):
 		r.Status = LawBroken
-		for _, b := range f.breaches {
-			if b.law == l.ID {
-				r.Values = append(r.Values, b.value)
+		for _, b := range f.Breaches {
+			if b.Law == l.ID {
+				r.Values = append(r.Values, b.Value)
 			}
 		}
 		r.Found = r.Values[0]
@@ -209,7 +188,7 @@ func (f *casefile) serverLaw(l law.Law, seen *server.Result) LawResult {
 		r.Status, r.Reason = LawNotJudged, "the run was cut short"
 	case unjudged != "":
 		r.Status, r.Reason = LawNotJudged, unjudged
-	case slices.ContainsFunc(f.excused, func(e excuse) bool { return e.law == l.ID }):
+	case f.IsUnsure(l.ID):
 		r.Status, r.Reason = LawNotJudged, "the machine was starved when it mattered"
 	}
 	if r.Status == LawNotJudged {

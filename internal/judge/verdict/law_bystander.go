@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
@@ -69,8 +70,8 @@ func (f *casefile) bystanderBreach(e *record.Event, kind, label string) {
 	}
 	k := law.KindOf(kind)
 	words := k.Wording("L3", cause)
-	f.broken(&breach{
-		law: "L3", kind: kind, label: label, cause: cause, at: []int64{e.T}, like: how + string(cause), value: law.Fill(words.Value, 1, values),
-		narrative: prose.Paragraph(law.Fill(words.Narrative, 1, values), f.company(&history.Server{}, e.T)),
+	f.Broken(&breach.Breach{
+		Law: "L3", Kind: kind, Label: label, Cause: cause, At: []int64{e.T}, Like: how + string(cause), Value: law.Fill(words.Value, 1, values),
+		Narrative: prose.Paragraph(law.Fill(words.Narrative, 1, values), f.company(&history.Server{}, e.T)),
 	})
 }

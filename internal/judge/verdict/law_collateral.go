@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
@@ -19,7 +20,7 @@ func judgeCollateral(f *casefile) LawResult {
 	f.judgeBystanders()
 	f.judgeEntries()
 	switch {
-	case f.broke("L3") && (f.Header.Host.SessionsUnknown() || len(f.Sessions()) == 0):
+	case f.Broke("L3") && (f.Header.Host.SessionsUnknown() || len(f.Sessions()) == 0):
 		r.Found = "a bystander ended; the sessions are not known to the bench"
 		if f.Header.Host.Servers == record.Either {
 			r.Found = "a server ended that an open session used"
@@ -37,14 +38,14 @@ func judgeCollateral(f *casefile) LawResult {
 		h, ok := facts.HarmTo(s)
 		if ok && f.isCollateral(s, h) {
 			hurt[s.ID] = true
-			f.broken(f.harmBreach(s, h))
+			f.Broken(f.harmBreach(s, h))
 		}
 	}
 	for _, cp := range f.Checkpoints {
 		f.missingAt(cp, hurt)
 	}
 	r.Found = text.Count(len(hurt), "server") + " of live sessions harmed, of " + text.Count(len(f.servers), "server")
-	if f.broke("L3") && len(f.Bystanders()) > 0 {
+	if f.Broke("L3") && len(f.Bystanders()) > 0 {
 		r.Found += "; a bystander ended"
 	}
 	return r
@@ -159,7 +160,7 @@ func (f *casefile) costAnAnswer(s *history.Server, h facts.Harm) bool {
 	return inFlight || signalled && (f.Steps()[i].Op != record.OpOpen || f.coincides(s, h.T))
 }
 
-func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
+func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach.Breach {
 	state, since := f.StateAt(s, h.T)
 	cause, harmed := record.CauseSessionInUse, h.T
 	switch state.State {
@@ -172,22 +173,22 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 	f.harm(s, harmed)
 	story := fmt.Sprintf("%s of session %s %s at %s, %s. It was healthy, and nobody had asked the host to end it.",
 		prose.Process(s, s.Birth.Identity, ""), prose.Plain(s.Session), h.What, prose.Clock(h.T), phase)
-	b := &breach{
-		law: "L3", kind: h.Kind, label: s.Label, cause: cause, server: s, at: []int64{h.T},
-		value: fmt.Sprintf("%s of session %s: %s at %s, %s",
+	b := &breach.Breach{
+		Law: "L3", Kind: h.Kind, Label: s.Label, Cause: cause, Server: s, At: []int64{h.T},
+		Value: fmt.Sprintf("%s of session %s: %s at %s, %s",
 			prose.Plain(s.ID), prose.Plain(s.Session), h.Kind, prose.Clock(h.T), facts.LastWord(s, h.T)),
-		narrative: prose.Paragraph(story, f.company(s, h.T), f.renewal(s, h.T)), like: h.Kind + phase,
+		Narrative: prose.Paragraph(story, f.company(s, h.T), f.renewal(s, h.T)), Like: h.Kind + phase,
 	}
 	if op, tied, fix := f.tiedTo(s, h.T); tied != "" {
 		kind := law.KindOf(h.Kind)
-		b.narrative, b.like = prose.Paragraph(story, tied, f.renewal(s, h.T)), b.like+", with its "+string(op)
-		b.fix = fix + " If nothing is tied to it: " + kind.FixOn(f.Header.System.OS)
+		b.Narrative, b.Like = prose.Paragraph(story, tied, f.renewal(s, h.T)), b.Like+", with its "+string(op)
+		b.Fix = fix + " If nothing is tied to it: " + kind.FixOn(f.Header.System.OS)
 	}
 	if sig := facts.DeathSignal(s, h); sig != "" {
-		b.narrative = prose.Paragraph(story, fmt.Sprintf("It has %s as its parent death signal: "+
+		b.Narrative = prose.Paragraph(story, fmt.Sprintf("It has %s as its parent death signal: "+
 			"the kernel sends that when the thread which launched the server ends, even if the host lives on.", sig), f.renewal(s, h.T))
 		kind := law.KindOf(h.Kind)
-		b.fix = "Launch servers that have a parent death signal (PR_SET_PDEATHSIG) from a thread that lives as long as the host, " +
+		b.Fix = "Launch servers that have a parent death signal (PR_SET_PDEATHSIG) from a thread that lives as long as the host, " +
 			"and not from a pool or a worker whose threads end. If no thread has ended: " + kind.FixOn(f.Header.System.OS)
 	}
 	return b
@@ -316,7 +317,7 @@ func (f *casefile) missingAt(cp *facts.Checkpoint, hurt map[string]bool) {
 			case f.NeverReplaced(cp, s):
 			case s.Died >= 0 && s.Died <= cp.SettledAt && !s.BrokenBy(s.Died) && s.Lost < 0:
 				f.Explained[cp], hurt[s.ID] = true, true
-				f.broken(f.missingBreach(cp, s))
+				f.Broken(f.missingBreach(cp, s))
 			}
 		}
 	}
@@ -349,16 +350,16 @@ func (f *casefile) liveOf(cp *facts.Checkpoint) map[[2]string]int {
 	return f.live[cp]
 }
 
-func (f *casefile) missingBreach(cp *facts.Checkpoint, s *history.Server) *breach {
+func (f *casefile) missingBreach(cp *facts.Checkpoint, s *history.Server) *breach.Breach {
 	f.harm(s, s.Died)
 	h, _ := facts.HarmTo(s)
-	return &breach{
-		law: "L3", kind: "missing", label: s.Label, cause: record.CauseAtCheckpoint, server: s, cp: cp, at: []int64{s.Died, cp.SettledAt},
-		value: fmt.Sprintf("%s of session %s: gone since %s", prose.Plain(s.ID), prose.Plain(s.Session), prose.Clock(s.Died)),
-		narrative: prose.Paragraph(
+	return &breach.Breach{
+		Law: "L3", Kind: "missing", Label: s.Label, Cause: record.CauseAtCheckpoint, Server: s, Checkpoint: cp, At: []int64{s.Died, cp.SettledAt},
+		Value: fmt.Sprintf("%s of session %s: gone since %s", prose.Plain(s.ID), prose.Plain(s.Session), prose.Clock(s.Died)),
+		Narrative: prose.Paragraph(
 			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.",
 				prose.Plain(s.Session), prose.Plain(cp.Name), prose.Process(s, s.Birth.Identity, ""), h.What, prose.Clock(h.T)),
 			f.company(s, h.T)),
-		like: h.Kind,
+		Like: h.Kind,
 	}
 }

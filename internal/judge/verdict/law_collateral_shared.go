@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -20,7 +21,7 @@ func (f *casefile) judgeEntries() {
 		if !ok || !f.OnWatch(h.T) || s.BrokenBy(h.T) || f.endedOutside(s) {
 			continue
 		}
-		var first *breach
+		var first *breach.Breach
 		for _, session := range sessionsOf(s) {
 			lost := f.nextCall(session, h.T)
 			if lost == nil || !lost.Failed() || !lost.MustWork() {
@@ -29,7 +30,7 @@ func (f *casefile) judgeEntries() {
 			f.Blamed[lost.N] = true
 			if first == nil {
 				first = f.takenFrom(s, h, session, lost)
-				f.broken(first)
+				f.Broken(first)
 			}
 		}
 	}
@@ -52,13 +53,13 @@ func (f *casefile) nextCall(session string, t int64) *history.Step {
 	return nil
 }
 
-func (f *casefile) takenFrom(s *history.Server, h facts.Harm, session string, lost *history.Step) *breach {
+func (f *casefile) takenFrom(s *history.Server, h facts.Harm, session string, lost *history.Step) *breach.Breach {
 	name := prose.Process(s, s.Birth.Identity, "")
-	return &breach{
-		law: "L3", kind: h.Kind, label: s.Label, cause: record.CauseSessionInUse, server: s, at: []int64{h.T}, like: h.Kind,
-		value: fmt.Sprintf("%s, which session %s used: %s at %s, %s",
+	return &breach.Breach{
+		Law: "L3", Kind: h.Kind, Label: s.Label, Cause: record.CauseSessionInUse, Server: s, At: []int64{h.T}, Like: h.Kind,
+		Value: fmt.Sprintf("%s, which session %s used: %s at %s, %s",
 			prose.Plain(s.ID), prose.Plain(session), h.Kind, prose.Clock(h.T), facts.LastWord(s, h.T)),
-		narrative: prose.Paragraph(fmt.Sprintf("%s served session %s and %s at %s, while the session was open. Its next call failed: %s.",
+		Narrative: prose.Paragraph(fmt.Sprintf("%s served session %s and %s at %s, while the session was open. Its next call failed: %s.",
 			name, prose.Plain(session), h.What, prose.Clock(h.T), prose.Quote(lost.Error)), f.company(s, h.T)),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
@@ -36,10 +37,10 @@ func judgeFlat(f *casefile) LawResult {
 			}
 			if !extras[s.ID] && f.vouched(cp, s) {
 				extras[s.ID] = true
-				if b := f.flatBreach(cp, s); b.kind == "late" {
-					f.late(b, cp.Begun, s.Died, f.Header.Limits.Settle.D())
+				if b := f.flatBreach(cp, s); b.Kind == "late" {
+					f.Late(b, breach.Took{From: cp.Begun, To: s.Died, Limit: f.Header.Limits.Settle.D()})
 				} else {
-					f.broken(b)
+					f.Broken(b)
 				}
 			}
 			f.Explained[cp] = f.Explained[cp] || extras[s.ID]
@@ -66,41 +67,43 @@ func (f *casefile) vouched(cp *facts.Checkpoint, s *history.Server) bool {
 	return !f.Header.Witness.Subreaper || cp.SettledRows.Alive(s.Birth.Identity) || cp.ConfirmRows.Alive(s.Birth.Identity)
 }
 
-func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach {
-	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.EvidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.SettledAt}}
+func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach.Breach {
+	b := &breach.Breach{
+		Law: "L1", Label: s.Label, Server: s, Checkpoint: cp, Evidence: cp.EvidenceOn(s.Birth.Identity), At: []int64{s.Born, cp.SettledAt},
+	}
 	lost := f.loss(cp, s)
-	b.kind, b.cause, b.when, b.fix = lost.kind, lost.cause, lost.when, lost.fix
-	b.wasKind, b.was = lost.wasKind, lost.was
-	if kind, why := f.flatHold(cp, s, b.evidence); kind != "" {
-		if b.wasKind = kind; b.was != "" {
-			b.was = b.was.As(kind)
+	b.Kind, b.Cause, b.When, b.Fix = lost.kind, lost.cause, lost.when, lost.fix
+	b.Was = lost.was
+	if kind, why := f.flatHold(cp, s, b.Evidence); kind != "" {
+		if b.Was.Kind = kind; b.Was.Cause != "" {
+			b.Was.Cause = b.Was.Cause.As(kind)
 		}
 		if row := cp.SettledRows[s.Birth.Identity]; kind == "shielded" && row != nil && f.WasEscaped(s, *row) {
-			b.wasKind, b.was = "escaped", b.cause.As("escaped")
+			b.Was.Kind, b.Was.Cause = "escaped", b.Cause.As("escaped")
 		}
-		b.kind, b.cause, lost.head = kind, b.cause.As(kind), prose.Paragraph(lost.head, why)
+		b.Kind, b.Cause, lost.head = kind, b.Cause.As(kind), prose.Paragraph(lost.head, why)
 	}
 	var seen []string
 	until := cp.WatchedUntil
-	if s.Died >= 0 && s.Died <= until && b.kind != "ghost" {
-		if b.was != "" {
-			b.wasKind, b.was = "late", b.was.As(b.wasKind)
+	if s.Died >= 0 && s.Died <= until && b.Kind != "ghost" {
+		if b.Was.Cause != "" {
+			b.Was.Kind, b.Was.Cause = "late", b.Was.Cause.As(b.Was.Kind)
 		}
-		b.kind, b.cause, b.when = "late", b.cause.As(b.kind), b.kind+", "+b.when
+		b.Kind, b.Cause, b.When = "late", b.Cause.As(b.Kind), b.Kind+", "+b.When
 		seen = append(seen, "gone "+prose.Span(s.Died-cp.Begun)+" after the checkpoint began")
-		b.at = append(b.at, s.Died)
+		b.At = append(b.At, s.Died)
 	} else {
 		seen = append(seen, "still running "+prose.Span(until-cp.Begun)+" after the checkpoint began")
 		if s.Died >= 0 {
 			seen = append(seen, "gone "+f.when(s.Died))
 		}
 	}
-	if b.evidence != nil && b.evidence.RSS > 0 {
-		seen = append(seen, prose.Mebibytes(b.evidence.RSS))
+	if b.Evidence != nil && b.Evidence.RSS > 0 {
+		seen = append(seen, prose.Mebibytes(b.Evidence.RSS))
 	}
-	b.sawServer(s, s.Session, seen...)
-	says, like := prose.Survivor(s, b.evidence, cp.SettledAt, f.Signals())
-	b.narrative, b.like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
+	b.SawServer(s, s.Session, seen...)
+	says, like := prose.Survivor(s, b.Evidence, cp.SettledAt, f.Signals())
+	b.Narrative, b.Like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
 	return b
 }
 
@@ -137,8 +140,7 @@ type loss struct {
 	head  string
 	fix   string // where the kind's does not fit
 
-	was     record.Cause // what earlier versions took it for, or ""
-	wasKind string
+	was breach.Was
 }
 
 // lostBy is a loss whose cause has its words in the catalogue.
@@ -172,9 +174,9 @@ func (f *casefile) lossOf(cp *facts.Checkpoint, s, next *history.Server, fault *
 	}
 	if until := f.EndedBefore(s, next); until >= 0 {
 		l, broken := f.abandonedBy(s, until), s.BrokenBy(next.Born)
-		l.wasKind, l.was = "superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)
+		l.was = breach.Was{Kind: "superseded", Cause: cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)}
 		if broken {
-			l.was = record.CauseAfterFault(fault)
+			l.was.Cause = record.CauseAfterFault(fault)
 		}
 		// A server that refuses a list works on: its session ends when the host gives the open up, and not by the fault.
 		if !broken || l.cause == record.CauseOpenFailed && fault.Do == "reject" {
@@ -206,9 +208,9 @@ func (f *casefile) unused(cp *facts.Checkpoint, s, next *history.Server) loss {
 		prose.Plain(s.ID))
 	switch {
 	case next != nil && f.isDuplicate(s, next):
-		l.wasKind, l.was = "duplicate", record.CauseSideBySide
+		l.was = breach.Was{Kind: "duplicate", Cause: record.CauseSideBySide}
 	case next != nil:
-		l.wasKind, l.was = "superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)
+		l.was = breach.Was{Kind: "superseded", Cause: cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)}
 	}
 	return l
 }
@@ -313,18 +315,18 @@ func (f *casefile) isDuplicate(s, next *history.Server) bool {
 }
 
 // inFirst is how many of a group were seen at the checkpoint that saw the first of them.
-func inFirst(group []*breach) (n int) {
+func inFirst(group []*breach.Breach) (n int) {
 	for _, b := range group {
-		if b.cp == group[0].cp {
+		if b.Checkpoint == group[0].Checkpoint {
 			n++
 		}
 	}
 	return n
 }
 
-func describeFlat(f *casefile, group []*breach, d *description) {
+func describeFlat(f *casefile, group []*breach.Breach, d *description) {
 	b := group[0]
-	switch b.kind {
+	switch b.Kind {
 	case "process-growth":
 		return
 	case "ghost":
@@ -332,18 +334,18 @@ func describeFlat(f *casefile, group []*breach, d *description) {
 		return
 	}
 	alive, slowest := 0, int64(0)
-	for _, s := range b.cp.Alive {
-		if s.Label == b.label {
+	for _, s := range b.Checkpoint.Alive {
+		if s.Label == b.Label {
 			alive++
 		}
 	}
 	for _, x := range group {
-		if x.server != nil {
-			slowest = max(slowest, x.server.Died-x.cp.Begun)
+		if x.Server != nil {
+			slowest = max(slowest, x.Server.Died-x.Checkpoint.Begun)
 		}
 	}
 	d.values["alive"], d.values["seen"] = strconv.Itoa(alive), strconv.Itoa(inFirst(group))
-	d.values["slowest"], d.values["wanted"] = prose.Span(slowest), f.wantedOf(b.cp, b.label)
+	d.values["slowest"], d.values["wanted"] = prose.Span(slowest), f.wantedOf(b.Checkpoint, b.Label)
 }
 
 // wantedOf is how many servers of a label a checkpoint wants.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
@@ -23,7 +24,7 @@ func (f *casefile) judgeGhosts(seen map[string]bool) {
 	for _, s := range f.servers {
 		if since := f.LaunchedInVain(s, afterEnd); since >= 0 && !seen[s.ID] {
 			seen[s.ID] = true
-			f.broken(f.ghostBreach(s, since))
+			f.Broken(f.ghostBreach(s, since))
 		}
 	}
 }
@@ -32,34 +33,34 @@ func (f *casefile) judgeGhosts(seen map[string]bool) {
 // ended is not to blame. l is what it would be otherwise.
 func (f *casefile) inVain(s *history.Server, since int64, l loss) loss {
 	cause, _ := f.HowEnded(s, since)
-	g := loss{kind: "ghost", cause: cause, when: law.CauseOf(cause).Text, was: l.cause, wasKind: l.kind}
+	g := loss{kind: "ghost", cause: cause, when: law.CauseOf(cause).Text, was: breach.Was{Kind: l.kind, Cause: l.cause}}
 	g.head = fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session.",
 		prose.Plain(s.ID), prose.Span(s.Born-since), prose.Plain(s.Session))
 	return g
 }
 
-func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
+func (f *casefile) ghostBreach(s *history.Server, since int64) *breach.Breach {
 	cause, _ := f.HowEnded(s, since)
 	name, after := prose.Process(s, s.Birth.Identity, ""), prose.Span(s.Born-since)
 	gone := "still there at the end"
 	if s.Died >= 0 {
 		gone = "gone " + prose.Span(s.Died-s.Born) + " later"
 	}
-	b := &breach{
-		law: "L1", kind: "ghost", label: s.Label, cause: cause, when: law.CauseOf(cause).Text, server: s,
-		at: []int64{since, s.Born}, like: string(cause),
-		narrative: fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session. The server was %s.",
+	b := &breach.Breach{
+		Law: "L1", Kind: "ghost", Label: s.Label, Cause: cause, When: law.CauseOf(cause).Text, Server: s,
+		At: []int64{since, s.Born}, Like: string(cause),
+		Narrative: fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session. The server was %s.",
 			name, after, prose.Plain(s.Session), gone),
 	}
-	b.sawServer(s, s.Session, "launched "+after+" after its session had ended", gone)
+	b.SawServer(s, s.Session, "launched "+after+" after its session had ended", gone)
 	return b
 }
 
-func describeGhosts(f *casefile, group []*breach, d *description) {
+func describeGhosts(f *casefile, group []*breach.Breach, d *description) {
 	longest := int64(0)
 	for _, b := range group {
-		_, since := f.StateAt(b.server, b.server.Born)
-		longest = max(longest, b.server.Born-since)
+		_, since := f.StateAt(b.Server, b.Server.Born)
+		longest = max(longest, b.Server.Born-since)
 	}
 	d.values["slowest"] = prose.Span(longest)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -15,36 +16,36 @@ func (f *casefile) judgeStrays(cp *facts.Checkpoint, seen map[record.Identity]bo
 		f.Explained[cp] = true
 		if !seen[s.Identity] {
 			seen[s.Identity] = true
-			f.broken(f.strayBreach(cp, s))
+			f.Broken(f.strayBreach(cp, s))
 		}
 	}
 }
 
-func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
+func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach.Breach {
 	e := cp.EvidenceOn(s.Identity)
-	b := &breach{law: "L1", kind: "helper", cp: cp, comm: s.Comm, process: s.Identity, evidence: e, at: []int64{cp.SettledAt}}
+	b := &breach.Breach{Law: "L1", Kind: "helper", Checkpoint: cp, Comm: s.Comm, Process: s.Identity, Evidence: e, At: []int64{cp.SettledAt}}
 	if e == nil {
 		e = &record.Evidence{Process: s.Process}
 	}
 	var about string
 	if s.Server == nil {
-		b.label, b.cause, b.when = s.Near.Label, record.CausePerSession.Of(s.Comm), "started for sessions that have ended"
+		b.Label, b.Cause, b.When = s.Near.Label, record.CausePerSession.Of(s.Comm), "started for sessions that have ended"
 		about = fmt.Sprintf(
 			"It was started after %s and before the next server, and others were started after other servers. "+
 				"So the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))
 	} else {
 		server := f.Server(s.Server.ID)
 		cause, _ := f.HowEnded(server, cp.SettledAt)
-		b.label, b.cause, b.when = server.Label, cause.Of(s.Comm), "whose server is gone"
+		b.Label, b.Cause, b.When = server.Label, cause.Of(s.Comm), "whose server is gone"
 		about = fmt.Sprintf("%[1]s, or what had launched it, had started it. %[1]s was gone at %[2]s.",
 			prose.Plain(server.ID), prose.Clock(server.Died))
 		if s.Part == history.PartLauncher {
-			b.kind = "launcher"
+			b.Kind = "launcher"
 			about = fmt.Sprintf("It is the launcher of %s, which was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))
 		}
 	}
-	b.saw(nil, s.Identity, s.Comm, "", f.lasted(cp, s.Process)...)
+	b.Saw(nil, s.Identity, s.Comm, "", f.lasted(cp, s.Process)...)
 	says, like := prose.Survivor(nil, e, cp.SettledAt, f.Signals())
-	b.narrative, b.like = prose.Paragraph(about, says), b.kind+like
+	b.Narrative, b.Like = prose.Paragraph(about, says), b.Kind+like
 	return b
 }

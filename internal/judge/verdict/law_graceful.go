@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
@@ -27,10 +28,10 @@ func judgeGraceful(f *casefile) LawResult {
 		judged++
 		switch b := f.rudeness(s); {
 		case b != nil && f.mayHaveHadTime(s, b):
-			f.excused = append(f.excused, excuse{b, f.firstAsked(s), s.Died})
+			f.Excuse(b, f.firstAsked(s), s.Died)
 		case b != nil:
 			rude++
-			f.broken(b)
+			f.Broken(b)
 		case f.togetherAt(s) >= 0:
 			atOnce = append(atOnce, s)
 		case unclearOrder(s):
@@ -39,14 +40,14 @@ func judgeGraceful(f *casefile) LawResult {
 			untold++
 			// On another machine it would have seen that it was told.
 			if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.WasStopped(s) && f.OnWatch(s.Died) {
-				f.excused = append(f.excused, excuse{f.killedUnasked(s, asked), asked, s.Died})
+				f.Excuse(f.killedUnasked(s, asked), asked, s.Died)
 			}
 		}
 	}
-	if f.broke("L9") { // what a host does to one server it does to the others
+	if f.Broke("L9") { // what a host does to one server it does to the others
 		for _, s := range atOnce {
 			rude++
-			f.broken(f.signalledAtOnce(s))
+			f.Broken(f.signalledAtOnce(s))
 		}
 	} else {
 		unclear += len(atOnce)
@@ -86,7 +87,7 @@ func (f *casefile) endedByHost(s *history.Server) bool {
 
 // rudeness is how a server was ended out of order, or nil. A server on a busy machine may be slow to see what it was
 // told: only what can't be put down to that is held against the host.
-func (f *casefile) rudeness(s *history.Server) *breach {
+func (f *casefile) rudeness(s *history.Server) *breach.Breach {
 	if signal, ok := facts.SignalFirst(s); ok {
 		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
 			fmt.Sprintf("it caught %s at %s while its stdin was still open", prose.Plain(signal.Text), prose.Clock(signal.T)))
@@ -110,7 +111,7 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 		fmt.Sprintf("it had been asked to exit and had begun its cleanup, and was killed before it had finished, %s", diedAfter(s, asked)))
 }
 
-func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach {
+func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach.Breach {
 	orSignal := ""
 	if f.Signals() {
 		orSignal = " or a signal it could catch"
@@ -133,9 +134,9 @@ func diedAfter(s *history.Server, asked int64) string {
 // bounded by the clock: it can't have been told before the host was first asked to end it, and it was gone when its death was
 // told. However starved a machine is, that only makes it less. But of a host that was asked several times it is not known which
 // time it was that it did so, and a host that is late with its kill has given more than it meant to.
-func (f *casefile) mayHaveHadTime(s *history.Server, b *breach) bool {
+func (f *casefile) mayHaveHadTime(s *history.Server, b *breach.Breach) bool {
 	grace, first, asked := int64(f.Header.Limits.Grace), f.firstAsked(s), f.askedToEnd(s)
-	if b.kind != "cleanup-cut-short" || s.Died-first < grace {
+	if b.Kind != "cleanup-cut-short" || s.Died-first < grace {
 		return false
 	}
 	return f.cutLate(s, asked) || f.Slowdown(asked, s.Died) > 1
@@ -180,7 +181,7 @@ func (f *casefile) firstAsked(s *history.Server) int64 {
 	return f.HostOf(s).AskedAt
 }
 
-func (f *casefile) signalledAtOnce(s *history.Server) *breach {
+func (f *casefile) signalledAtOnce(s *history.Server) *breach.Breach {
 	signal := s.Signals[0]
 	what := fmt.Sprintf("it caught %s at %s, at the moment of stdin EOF", prose.Plain(signal.Text), prose.Clock(signal.T))
 	if s.EOF >= 0 && signal.T > s.EOF {
@@ -225,15 +226,15 @@ func (f *casefile) askedToEnd(s *history.Server) int64 {
 	return asked
 }
 
-func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at int64, what string) *breach {
-	b := &breach{
-		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + string(cause),
-		narrative: prose.Sentence(prose.Process(s, s.Birth.Identity, "") + " was healthy: " + what),
+func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at int64, what string) *breach.Breach {
+	b := &breach.Breach{
+		Law: "L9", Kind: kind, Label: s.Label, Cause: cause, Server: s, At: []int64{at}, Like: kind + string(cause),
+		Narrative: prose.Sentence(prose.Process(s, s.Birth.Identity, "") + " was healthy: " + what),
 	}
-	b.sawServer(s, "", what)
+	b.SawServer(s, "", what)
 	return b
 }
 
-func describeGraceful(f *casefile, _ []*breach, d *description) {
+func describeGraceful(f *casefile, _ []*breach.Breach, d *description) {
 	d.values["grace"], d.values["ladder"] = prose.Span(f.Header.Limits.Grace), law.LadderOn(f.Header.System.OS)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -37,9 +38,9 @@ func judgeHandles(f *casefile) LawResult {
 			first.Name, last.Name, c.List(func(v int64) string { return strconv.FormatInt(v, 10) }))
 		r.Values = append(r.Values, line)
 		if n := facts.Rises(facts.Floor(held)); n > mostRises {
-			f.broken(&breach{
-				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.At, like: "grows",
-				narrative: fmt.Sprintf(
+			f.Broken(&breach.Breach{
+				Law: "L5", Kind: "fd-leak", Cause: record.CausePerCycle, Value: line, At: c.At, Like: "grows",
+				Narrative: fmt.Sprintf(
 					"The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. "+
 						"The number rose %s and never fell back.",
 					held[0], first.Name, held[len(held)-1], last.Name, text.Count(first.Live, "process"),
@@ -52,7 +53,7 @@ func judgeHandles(f *casefile) LawResult {
 		return r
 	}
 	r.Found = "they return to where they were"
-	if f.broke("L5") {
+	if f.Broke("L5") {
 		r.Found = "they grow"
 	}
 	return r

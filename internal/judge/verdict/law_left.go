@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
@@ -34,7 +35,7 @@ func judgeLeft(f *casefile) LawResult {
 		for _, p := range left {
 			if !seen[p.Identity] && !told[p.Identity] {
 				seen[p.Identity] = true
-				f.broken(f.leftBreach(cp, p))
+				f.Broken(f.leftBreach(cp, p))
 			}
 		}
 	}
@@ -54,13 +55,13 @@ func (f *casefile) toldOfCommands() map[record.Identity]bool {
 		return nil
 	}
 	told := map[record.Identity]bool{}
-	for _, b := range f.breaches {
+	for _, b := range f.Breaches {
 		switch {
-		case b.law != "L1":
-		case b.server != nil:
-			told[b.server.Birth.Identity] = true
+		case b.Law != "L1":
+		case b.Server != nil:
+			told[b.Server.Birth.Identity] = true
 		default:
-			told[b.process] = true
+			told[b.Process] = true
 		}
 	}
 	return told
@@ -96,48 +97,48 @@ func (f *casefile) leftAt(cp *facts.Checkpoint, now *history.Host) []record.Proc
 	return slices.CompactFunc(left, func(a, b record.Process) bool { return a.Identity == b.Identity })
 }
 
-func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
+func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach.Breach {
 	s, e := f.ServerOf(p.Identity), cp.EvidenceOn(p.Identity)
 	if e == nil && p.State != record.StateUnknown {
 		e = &record.Evidence{Process: p}
 	}
-	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.EvidenceOn(p.Identity), at: []int64{cp.SettledAt}}
+	b := &breach.Breach{Law: "L2", Server: s, Checkpoint: cp, Comm: p.Comm, Evidence: cp.EvidenceOn(p.Identity), At: []int64{cp.SettledAt}}
 	busy := cp.Load(p.Identity)
-	b.kind = f.leftKind(s, p, e, cp.Spins(p.Identity), cp.WatchedUntil)
-	if b.host = f.Leaver(p, cp.SettledRows, f.HostAt(cp.Begun).N); b.host == nil {
-		b.host = f.HostAt(cp.Begun)
+	b.Kind = f.leftKind(s, p, e, cp.Spins(p.Identity), cp.WatchedUntil)
+	if b.Host = f.Leaver(p, cp.SettledRows, f.HostAt(cp.Begun).N); b.Host == nil {
+		b.Host = f.HostAt(cp.Begun)
 	}
-	b.cause = ending(b.host)
+	b.Cause = ending(b.Host)
 	if s != nil {
-		b.label = s.Label
-		b.at = append(b.at, s.Born)
+		b.Label = s.Label
+		b.At = append(b.At, s.Born)
 	} else {
-		b.cause = b.cause.Of(p.Comm)
+		b.Cause = b.Cause.Of(p.Comm)
 	}
-	if (b.kind == "helper" || b.kind == "shielded") && f.WasEscaped(s, p) {
-		b.wasKind, b.was = "escaped", b.cause
+	if (b.Kind == "helper" || b.Kind == "shielded") && f.WasEscaped(s, p) {
+		b.Was.Kind, b.Was.Cause = "escaped", b.Cause
 	}
-	if b.kind == "eof-withheld" && f.WithheldByItsOwn(s, e) {
-		b.wasKind, b.was = f.leftKind(s, p, nil, false, cp.WatchedUntil), b.cause
+	if b.Kind == "eof-withheld" && f.WithheldByItsOwn(s, e) {
+		b.Was.Kind, b.Was.Cause = f.leftKind(s, p, nil, false, cp.WatchedUntil), b.Cause
 	}
 	seen := f.lasted(cp, p)
 	if p.RSS > 0 {
 		seen = append(seen, prose.Mebibytes(p.RSS))
 	}
-	b.saw(s, p.Identity, p.Comm, "", seen...)
+	b.Saw(s, p.Identity, p.Comm, "", seen...)
 	says, like := prose.Survivor(s, e, cp.WatchedUntil, f.Signals())
 	var extra string
 	switch {
-	case b.kind == "spinner":
+	case b.Kind == "spinner":
 		extra = fmt.Sprintf("It used %d%% of a CPU while it was watched.", int(100*busy))
-	case b.kind == "shielded" || b.kind == "escaped":
+	case b.Kind == "shielded" || b.Kind == "escaped":
 		_, extra = f.OutOfReach(s, p)
 	case s == nil && f.launchedBy(p) != nil:
 		extra = fmt.Sprintf("It is a launcher: it stands between the host and %s.", prose.Plain(f.launchedBy(p).ID))
 	case s == nil:
 		extra = "The ledger knows no server with this PID: a server, a launcher or the host started it." + commandOf(p)
 	}
-	b.narrative, b.like = prose.Paragraph(says, extra, f.control(s)), like
+	b.Narrative, b.Like = prose.Paragraph(says, extra, f.control(s)), like
 	return b
 }
 
@@ -189,10 +190,10 @@ func watchdogged(s *history.Server) bool {
 	return slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.Do == record.DoWatchdog })
 }
 
-func describeLeft(f *casefile, group []*breach, d *description) {
+func describeLeft(f *casefile, group []*breach.Breach, d *description) {
 	b := group[0]
-	d.head, d.cause = prose.Sentence(prose.Capital(prose.HostEnd(b.host, len(f.Hosts()) < 2))), law.CauseOf(ending(b.host))
-	if b.server == nil {
+	d.head, d.cause = prose.Sentence(prose.Capital(prose.HostEnd(b.Host, len(f.Hosts()) < 2))), law.CauseOf(ending(b.Host))
+	if b.Server == nil {
 		d.kind = "helper"
 	}
 }

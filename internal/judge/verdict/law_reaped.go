@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -35,10 +36,12 @@ func judgeReaped(f *casefile) LawResult {
 			}
 			if !seen[p.Identity] && f.outlasts(cp, p) {
 				seen[p.Identity] = true
-				if b := f.zombieBreach(cp, p); b.kind == "late-reaped" {
-					f.late(b, max(cp.Begun, f.deadSince(p)), f.lastSeenDead(cp, p.Identity), f.Header.Limits.Settle.D())
+				if b := f.zombieBreach(cp, p); b.Kind == "late-reaped" {
+					f.Late(b, breach.Took{
+						From: max(cp.Begun, f.deadSince(p)), To: f.lastSeenDead(cp, p.Identity), Limit: f.Header.Limits.Settle.D(),
+					})
 				} else {
-					f.broken(b)
+					f.Broken(b)
 				}
 			}
 			f.Explained[cp] = f.Explained[cp] || seen[p.Identity]
@@ -78,34 +81,36 @@ func (f *casefile) outlasts(cp *facts.Checkpoint, p record.Process) bool {
 	return f.deadSince(p) <= cp.SettledAt-f.Blur()
 }
 
-func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach {
+func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach.Breach {
 	s := f.ServerOf(p.Identity)
-	b := &breach{law: "L4", kind: "zombie", server: s, cp: cp, comm: p.Comm, evidence: cp.EvidenceOn(p.Identity), at: []int64{cp.SettledAt}}
+	b := &breach.Breach{
+		Law: "L4", Kind: "zombie", Server: s, Checkpoint: cp, Comm: p.Comm, Evidence: cp.EvidenceOn(p.Identity), At: []int64{cp.SettledAt},
+	}
 	since, until := f.deadSince(p), cp.WatchedUntil
 	parent, role := f.parent(cp, p.PPID)
-	b.cause = record.CauseChildOf(role)
+	b.Cause = record.CauseChildOf(role)
 	if s != nil {
-		b.label = s.Label
-		b.at = append(b.at, since)
+		b.Label = s.Label
+		b.At = append(b.At, since)
 	} else {
-		b.cause = b.cause.Of(p.Comm)
+		b.Cause = b.Cause.Of(p.Comm)
 	}
 	name := prose.Process(s, p.Identity, p.Comm)
 	seen := []string{"a zombie for " + prose.Span(until-since), "and still one"}
 	if cp.Confirm != nil && cp.ConfirmRows[p.Identity] == nil {
-		b.kind = "late-reaped"
+		b.Kind = "late-reaped"
 		until = cp.SettledAt
 		seen = []string{"a zombie for " + prose.Span(until-since) + " to " + prose.Span(cp.ConfirmAt-since)}
 	}
-	if at, gone := f.reapedLater(cp, p); b.kind == "zombie" && gone {
-		b.kind, b.wasKind, b.was = "late-reaped", b.kind, b.cause
+	if at, gone := f.reapedLater(cp, p); b.Kind == "zombie" && gone {
+		b.Kind, b.Was.Kind, b.Was.Cause = "late-reaped", b.Kind, b.Cause
 		seen = []string{"a zombie for " + prose.Span(until-since) + " to " + prose.Span(at-since)}
 	}
-	b.since, b.over = since, until-since-int64(f.Header.Limits.Settle)
-	b.saw(s, p.Identity, p.Comm, "", seen...)
-	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.",
+	b.Took = breach.Took{From: since, To: until, Limit: f.Header.Limits.Settle.D()}
+	b.Saw(s, p.Identity, p.Comm, "", seen...)
+	b.Narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.",
 		name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
-	b.like = role
+	b.Like = role
 	return b
 }
 

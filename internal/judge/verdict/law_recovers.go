@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -28,7 +29,7 @@ func judgeRecovers(f *casefile) LawResult {
 		if s.Reconnect == record.ByItself && s.Failed() {
 			failed++
 			f.Blamed[s.N] = true
-			f.broken(f.unkeptClaim(s))
+			f.Broken(f.unkeptClaim(s))
 			continue
 		}
 		if s.Reconnect == record.ByItself && s.Skipped && s.Begun > last {
@@ -53,9 +54,9 @@ func judgeRecovers(f *casefile) LawResult {
 			failed++
 			f.Blamed[s.N] = true
 			if b := f.recoveryBreach(s, last); f.hadNoTime(s) {
-				f.excused = append(f.excused, excuse{b, s.Begun, s.Ended})
+				f.Excuse(b, s.Begun, s.Ended)
 			} else {
-				f.broken(b)
+				f.Broken(b)
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func (f *casefile) launchedIn(s *history.Step) (launched, answered int) {
 	return launched, answered
 }
 
-func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
+func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach.Breach {
 	launched, answered := f.launchedIn(s)
 	saw := fmt.Sprintf("The host launched %s for it, and %d finished the handshake.", text.Count(launched, "server"), answered)
 	switch {
@@ -113,11 +114,11 @@ func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
 		saw = "The host did not even launch a server for it."
 	}
 	fault, since := f.faultAt(last, s.Begun)
-	return &breach{
-		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step),
-		at: []int64{s.Begun, s.Ended}, like: string(s.Op),
-		value: fmt.Sprintf("%s: %s", prose.StepName(s), prose.Quote(s.Error)),
-		narrative: prose.Paragraph(
+	return &breach.Breach{
+		Law: "L10", Kind: "no-recovery", Step: s, Label: s.Label, Cause: record.CauseOfStep(&s.Step),
+		At: []int64{s.Begun, s.Ended}, Like: string(s.Op),
+		Value: fmt.Sprintf("%s: %s", prose.StepName(s), prose.Quote(s.Error)),
+		Narrative: prose.Paragraph(
 			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.",
 				prose.StepName(s), prose.Span(s.Begun-last), fault, since, prose.Span(s.Ended-s.Begun), prose.Quote(s.Error)),
 			saw),
@@ -125,13 +126,13 @@ func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
 }
 
 // unkeptClaim is a session that was lost although the host's profile says that it reconnects by itself.
-func (f *casefile) unkeptClaim(s *history.Step) *breach {
+func (f *casefile) unkeptClaim(s *history.Step) *breach.Breach {
 	launched, answered := f.launchedIn(s)
-	return &breach{
-		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step),
-		at: []int64{s.Begun, s.Ended}, like: "itself",
-		value: fmt.Sprintf("session %s: %s", prose.Plain(s.Session), prose.Quote(s.Error)),
-		narrative: fmt.Sprintf("The profile of the host says that it reconnects by itself. The server of session %s broke, the session was "+
+	return &breach.Breach{
+		Law: "L10", Kind: "no-recovery", Step: s, Label: s.Label, Cause: record.CauseOfStep(&s.Step),
+		At: []int64{s.Begun, s.Ended}, Like: "itself",
+		Value: fmt.Sprintf("session %s: %s", prose.Plain(s.Session), prose.Quote(s.Error)),
+		Narrative: fmt.Sprintf("The profile of the host says that it reconnects by itself. The server of session %s broke, the session was "+
 			"called twice, and %s later it had no working server: the host launched %s in that time, and %d finished the handshake.",
 			prose.Plain(s.Session), prose.Span(s.Ended-s.Begun), text.Count(launched, "server"), answered),
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -23,13 +24,13 @@ func (f *casefile) judgeCrashes() (n int) {
 		}
 		if slices.ContainsFunc(f.servers, func(s *history.Server) bool { return f.HostOf(s) == h }) {
 			n++
-			f.broken(f.crashBreach(h))
+			f.Broken(f.crashBreach(h))
 		}
 	}
 	return n
 }
 
-func (f *casefile) crashBreach(h *history.Host) *breach {
+func (f *casefile) crashBreach(h *history.Host) *breach.Breach {
 	how, cause := fmt.Sprintf("exit status %d", h.Exit.Code), record.CauseOfExit(h.Exit.Code)
 	if h.Exit.Signal != "" {
 		how, cause = prose.Plain(h.Exit.Signal), record.CauseOfSignal(h.Exit.Signal)
@@ -38,10 +39,10 @@ func (f *casefile) crashBreach(h *history.Host) *breach {
 	if h.Words != "" {
 		words = fmt.Sprintf("Its stderr ends with: %s.", prose.Quote(h.Words))
 	}
-	return &breach{
-		law: "L10", kind: "host-crashed", cause: cause, when: how, at: []int64{h.Exited}, like: how,
-		value: fmt.Sprintf("pid %d: %s at %s", h.PID, how, prose.Clock(h.Exited)),
-		narrative: prose.Paragraph(
+	return &breach.Breach{
+		Law: "L10", Kind: "host-crashed", Cause: cause, When: how, At: []int64{h.Exited}, Like: how,
+		Value: fmt.Sprintf("pid %d: %s at %s", h.PID, how, prose.Clock(h.Exited)),
+		Narrative: prose.Paragraph(
 			prose.Sentence(prose.Capital(prose.HostEnd(h, len(f.Hosts()) < 2))), f.FaultBefore(h.Exited), words),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/law"
@@ -18,7 +19,7 @@ func (f *casefile) judgeHeld() (n int) {
 		at, what := lockedOut(s)
 		if holder := f.staleHolder(s, at); holder != nil {
 			n++
-			f.broken(f.heldBreach(s, holder, at, what))
+			f.Broken(f.heldBreach(s, holder, at, what))
 			f.blameLockout(facts.SessionOf(s), at)
 		}
 	}
@@ -72,7 +73,7 @@ func holdsLock(s *history.Server) bool {
 	return at < 0 && slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.Do == record.DoLock })
 }
 
-func (f *casefile) heldBreach(s, holder *history.Server, at int64, what string) *breach {
+func (f *casefile) heldBreach(s, holder *history.Server, at int64, what string) *breach.Breach {
 	name, by := prose.Process(s, s.Birth.Identity, ""), prose.Process(holder, holder.Birth.Identity, "")
 	cause := record.CauseHeldByEnded
 	if holder.Session == s.Session {
@@ -83,11 +84,11 @@ func (f *casefile) heldBreach(s, holder *history.Server, at int64, what string) 
 	if holder.Died >= 0 {
 		until = fmt.Sprintf("and was gone %s later", prose.Span(holder.Died-at))
 	}
-	b := &breach{
-		law: "L10", kind: "resource-held", label: s.Label, cause: cause, server: s, at: []int64{holder.Born, at}, like: word,
-		narrative: prose.Sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, prose.Quote(what), by, word, until)),
+	b := &breach.Breach{
+		Law: "L10", Kind: "resource-held", Label: s.Label, Cause: cause, Server: s, At: []int64{holder.Born, at}, Like: word,
+		Narrative: prose.Sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, prose.Quote(what), by, word, until)),
 	}
-	b.sawServer(s, "", "could not start at "+prose.Clock(at), "held by "+by)
+	b.SawServer(s, "", "could not start at "+prose.Clock(at), "held by "+by)
 	return b
 }
 

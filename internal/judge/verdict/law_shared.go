@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -28,12 +29,12 @@ func judgeShared(f *casefile) LawResult {
 				shared++
 			}
 			if b := f.ownProcess(s, byLabel[label]); b != nil {
-				f.broken(b)
+				f.Broken(b)
 			}
 		}
 	}
 	r.Found = fmt.Sprintf("%s served several sessions, at most %d", text.Count(shared, "process"), together)
-	if shared == 0 && !f.broke("L11") {
+	if shared == 0 && !f.Broke("L11") {
 		r.Reason = "no process served two sessions of an entry, and none was seen to end with its session"
 	}
 	return r
@@ -58,7 +59,7 @@ func sessionOfCall(s *history.Server, c history.Call) string {
 
 // ownProcess is the breach of a server that served one session alone, beside another one's, and ended with it or with
 // its request; nil where it did not.
-func (f *casefile) ownProcess(s *history.Server, all []*history.Server) *breach {
+func (f *casefile) ownProcess(s *history.Server, all []*history.Server) *breach.Breach {
 	sessions := sessionsOf(s)
 	if len(sessions) != 1 || s.Died < 0 || s.Broken >= 0 || !f.OnWatch(s.Died) {
 		return nil
@@ -101,10 +102,10 @@ func (f *casefile) endOf(session string, last, died int64) *history.Step {
 	return nil
 }
 
-func ownBreach(s *history.Server, cause record.Cause, what string) *breach {
+func ownBreach(s *history.Server, cause record.Cause, what string) *breach.Breach {
 	name := prose.Process(s, s.Birth.Identity, "")
-	return &breach{
-		law: "L11", kind: "per-conversation", label: s.Label, cause: cause, server: s, at: []int64{s.Born, s.Died}, like: string(cause),
-		value: name + " " + what, narrative: prose.Sentence(name + " " + what),
+	return &breach.Breach{
+		Law: "L11", Kind: "per-conversation", Label: s.Label, Cause: cause, Server: s, At: []int64{s.Born, s.Died}, Like: string(cause),
+		Value: name + " " + what, Narrative: prose.Sentence(name + " " + what),
 	}
 }

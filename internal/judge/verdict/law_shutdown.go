@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -34,17 +35,17 @@ func judgeShutdown(f *casefile) LawResult {
 		if kind := f.shutdownKind(s, took, limit); kind != "" {
 			f.Blamed[s.N] = true
 			b := f.shutdownBreach(s, kind, took, limit)
-			if i := slices.IndexFunc(f.breaches, func(o *breach) bool { return kind == "hung-stop" && o.kind == kind }); i >= 0 {
-				b.was, b.wasKind, b.cause = b.cause, kind, f.breaches[i].cause // it does not end, whichever way it is asked
+			if i := slices.IndexFunc(f.Breaches, func(o *breach.Breach) bool { return kind == "hung-stop" && o.Kind == kind }); i >= 0 {
+				b.Was.Cause, b.Was.Kind, b.Cause = b.Cause, kind, f.Breaches[i].Cause // it does not end, whichever way it is asked
 			}
 			switch {
 			case strings.HasPrefix(kind, "slow-"):
-				f.late(b, s.Begun, s.Ended, limit.D())
+				f.Late(b, breach.Took{From: s.Begun, To: s.Ended, Limit: limit.D()})
 			case kind == "hung-stop" && f.Excused(s.Begun, max(s.Ended, s.Begun)) > int64(limit)/2:
 				// The bench waits no longer than the limit, half of which the run may have spent waiting for a processor.
-				f.excused = append(f.excused, excuse{b, s.Begun, s.Ended})
+				f.Excuse(b, s.Begun, s.Ended)
 			default:
-				f.broken(b)
+				f.Broken(b)
 			}
 		}
 	}
@@ -117,20 +118,20 @@ func (f *casefile) killedFor(s *history.Step) bool {
 	return s.Failed() && h.Exited >= s.Begun && h.Exit.Signal == "SIGKILL"
 }
 
-func (f *casefile) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
-	b := &breach{
-		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, max(s.Ended, s.Begun)},
-		since: s.Begun, over: int64(took - limit), like: kind,
-		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit)),
+func (f *casefile) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach.Breach {
+	b := &breach.Breach{
+		Law: "L8", Kind: kind, Label: s.Label, Cause: record.CauseOfStep(&s.Step), Step: s, At: []int64{s.Begun, max(s.Ended, s.Begun)},
+		Took: breach.Took{From: s.Begun, To: s.Begun + int64(took), Limit: limit.D()}, Like: kind,
+		Value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit)),
 	}
 	if s.Ended < 0 {
-		b.value = fmt.Sprintf("%s: not finished after %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit))
+		b.Value = fmt.Sprintf("%s: not finished after %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit))
 	}
 	if s.Error != "" {
-		b.value += ": " + prose.Quote(s.Error)
+		b.Value += ": " + prose.Quote(s.Error)
 	}
-	if b.narrative = f.shutdownNarrative(s); kind == "hung-call" {
-		b.narrative = f.callNarrative(s)
+	if b.Narrative = f.shutdownNarrative(s); kind == "hung-call" {
+		b.Narrative = f.callNarrative(s)
 	}
 	return b
 }
@@ -195,8 +196,8 @@ func (f *casefile) meantBy(s *history.Step, srv *history.Server) bool {
 // stuckWith accounts for the steps of a session that failed beside a call of it that did not come back.
 func (f *casefile) stuckWith() {
 	for _, s := range f.Steps() {
-		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {
-			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.Begun <= s.Begun
+		stuck := slices.ContainsFunc(f.Breaches, func(b *breach.Breach) bool {
+			return b.Kind == "hung-call" && b.Step.Session == s.Session && b.Step.Begun <= s.Begun
 		})
 		if stuck && s.Failed() && (s.Op == record.OpCall || s.Op == record.OpList) {
 			f.Blamed[s.N] = true
@@ -204,15 +205,15 @@ func (f *casefile) stuckWith() {
 	}
 }
 
-func describeShutdown(f *casefile, group []*breach, d *description) {
+func describeShutdown(f *casefile, group []*breach.Breach, d *description) {
 	b := group[0]
-	limit, _ := shutdownLimit(f.Header.Limits, &b.step.Step)
-	if b.kind == hungCommand {
-		limit = b.step.Limit
+	limit, _ := shutdownLimit(f.Header.Limits, &b.Step.Step)
+	if b.Kind == hungCommand {
+		limit = b.Step.Limit
 	}
 	d.values["limit"] = prose.Span(limit)
-	if b.label != "" {
-		d.values["of"] = " of " + prose.Plain(b.label)
+	if b.Label != "" {
+		d.values["of"] = " of " + prose.Plain(b.Label)
 	}
 }
 
@@ -235,9 +236,9 @@ func (f *casefile) judgeCommand(s *history.Step) {
 	if len(s.Keeps) == 1 {
 		sentences = append(sentences, "No process is left below it: it waits for itself, or for something that it does not launch.")
 	}
-	f.broken(&breach{
-		law: "L8", kind: hungCommand, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, s.Ended}, like: like,
-		evidence: command, narrative: prose.Paragraph(sentences...),
-		value: fmt.Sprintf("pid %d: %s: still running after %s", command.PID, prose.Quote(strings.Join(command.Args, " ")), prose.Span(s.Limit)),
+	f.Broken(&breach.Breach{
+		Law: "L8", Kind: hungCommand, Label: s.Label, Cause: record.CauseOfStep(&s.Step), Step: s, At: []int64{s.Begun, s.Ended}, Like: like,
+		Evidence: command, Narrative: prose.Paragraph(sentences...),
+		Value: fmt.Sprintf("pid %d: %s: still running after %s", command.PID, prose.Quote(strings.Join(command.Args, " ")), prose.Span(s.Limit)),
 	})
 }

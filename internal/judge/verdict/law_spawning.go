@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
@@ -49,7 +50,7 @@ func (f *casefile) judgePerSession(limit int) (most int) {
 		}
 		most = max(most, len(launched))
 		if limit > 0 && len(launched) > limit {
-			f.broken(spawnBreach(key.Label, record.CausePerSession, launched,
+			f.Broken(spawnBreach(key.Label, record.CausePerSession, launched,
 				fmt.Sprintf("session %s: %s, %d allowed", prose.Plain(key.Name), text.Count(len(launched), "launch"), limit)))
 		}
 	}
@@ -63,7 +64,7 @@ func (f *casefile) judgePerMinute(limit int) (most int) {
 		worst := busiestMinute(byLabel[label])
 		most = max(most, len(worst))
 		if limit > 0 && len(worst) > limit {
-			f.broken(spawnBreach(label, record.CausePerMinute, worst,
+			f.Broken(spawnBreach(label, record.CausePerMinute, worst,
 				fmt.Sprintf("%s within %s, %d a minute allowed",
 					text.Count(len(worst), "launch"), prose.Span(worst[len(worst)-1].Born-worst[0].Born), limit)))
 		}
@@ -85,12 +86,12 @@ func busiestMinute(launched []*history.Server) (worst []*history.Server) {
 	return worst
 }
 
-func spawnBreach(label string, cause record.Cause, launched []*history.Server, value string) *breach {
-	b := &breach{law: "L7", kind: "respawn", label: label, cause: cause, value: value, like: string(cause)}
+func spawnBreach(label string, cause record.Cause, launched []*history.Server, value string) *breach.Breach {
+	b := &breach.Breach{Law: "L7", Kind: "respawn", Label: label, Cause: cause, Value: value, Like: string(cause)}
 	stillborn, fault := 0, map[string]int{}
 	var gaps []int64
 	for i, s := range launched {
-		b.at = append(b.at, s.Born)
+		b.At = append(b.At, s.Born)
 		if s.Established < 0 {
 			stillborn++
 		}
@@ -110,7 +111,7 @@ func spawnBreach(label string, cause record.Cause, launched []*history.Server, v
 	if name, n := mostOf(fault); n > 0 {
 		says += fmt.Sprintf("; %d of them met the fault %q", n, name)
 	}
-	b.narrative = says + "."
+	b.Narrative = says + "."
 	return b
 }
 
@@ -124,9 +125,9 @@ func mostOf(counts map[string]int) (name string, n int) {
 	return name, n
 }
 
-func describeSpawning(f *casefile, group []*breach, d *description) {
+func describeSpawning(f *casefile, group []*breach.Breach, d *description) {
 	limit := f.Header.Limits.SpawnsPerSession
-	if group[0].cause == record.CausePerMinute {
+	if group[0].Cause == record.CausePerMinute {
 		limit = f.Header.Limits.SpawnsPerMinute
 	}
 	d.values["limit"] = text.Count(limit, "launch")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -53,8 +54,8 @@ func TestTimeForACleanup(t *testing.T) {
 		asked(f, c.asked...)
 		at := f.askedToEnd(srv)
 		assert.Equal(t, c.late, f.cutLate(srv, at), name)
-		assert.Equal(t, c.late, f.mayHaveHadTime(srv, &breach{kind: "cleanup-cut-short"}), name)
-		assert.False(t, f.mayHaveHadTime(srv, &breach{kind: "killed-unasked"}), name)
+		assert.Equal(t, c.late, f.mayHaveHadTime(srv, &breach.Breach{Kind: "cleanup-cut-short"}), name)
+		assert.False(t, f.mayHaveHadTime(srv, &breach.Breach{Kind: "killed-unasked"}), name)
 		srv.EOF = never
 		assert.False(t, f.cutLate(srv, at), "it said nothing")
 	}
@@ -98,7 +99,7 @@ func TestWhatIsRude(t *testing.T) {
 		c.change(f, srv)
 		kind := ""
 		if b := f.rudeness(srv); b != nil {
-			kind = b.kind
+			kind = b.Kind
 		}
 		assert.Equal(t, c.kind, kind, name)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -152,7 +153,7 @@ func TestCrashesOfTheHost(t *testing.T) {
 			c.change(f)
 		}
 		assert.Equal(t, c.crashes, f.judgeCrashes(), name)
-		assert.Len(t, f.breaches, c.crashes, name)
+		assert.Len(t, f.Breaches, c.crashes, name)
 	}
 	p := newPlay()
 	p.open("s1", "flaky")
@@ -161,14 +162,14 @@ func TestCrashesOfTheHost(t *testing.T) {
 	assert.Zero(t, f.judgeCrashes(), "the bench cut it short")
 	h := f.Host()
 	b := f.crashBreach(h)
-	assert.Contains(t, b.value, "exit status 3")
-	assert.Contains(t, b.narrative, "It wrote nothing to its stderr.")
+	assert.Contains(t, b.Value, "exit status 3")
+	assert.Contains(t, b.Narrative, "It wrote nothing to its stderr.")
 	h.Words, h.Exit.Signal = "panic: no", "SIGSEGV"
 	b = f.crashBreach(h)
-	assert.Contains(t, b.value, "pid 20: SIGSEGV")
-	assert.Contains(t, b.narrative, "Its stderr ends with: ")
-	assert.NotContains(t, b.narrative, "nothing to its stderr")
-	assert.Equal(t, record.CauseOfSignal("SIGSEGV"), b.cause)
+	assert.Contains(t, b.Value, "pid 20: SIGSEGV")
+	assert.Contains(t, b.Narrative, "Its stderr ends with: ")
+	assert.NotContains(t, b.Narrative, "nothing to its stderr")
+	assert.Equal(t, record.CauseOfSignal("SIGSEGV"), b.Cause)
 }
 
 // TestARecoveryNeedsAnOpenThatWorks after the last fault; a call into a session that never opened again says nothing of its own.
@@ -243,7 +244,7 @@ func TestWhatARecoveryShowed(t *testing.T) {
 		}
 		st := stepIn(f, 0, record.Step{Op: record.OpOpen, Session: "s1", Label: "flaky", Error: "no"}, 4*second, 6*second)
 		c.change(f, st, f.servers[1])
-		assert.Contains(t, f.recoveryBreach(st, second).narrative, c.says, name)
+		assert.Contains(t, f.recoveryBreach(st, second).Narrative, c.says, name)
 	}
 	f := opened("s1", "s2")
 	f.servers[0].Faults = []history.FaultMark{{T: 5 * second, Fault: record.Fault{Do: "ignore"}}, {T: 4 * second, Fault: hangs.Fault}}
@@ -326,7 +327,7 @@ func TestWhatIsMissing(t *testing.T) {
 		hurt := map[string]bool{}
 		f.missingAt(cp, hurt)
 		assert.Equal(t, c.missing, hurt["flaky#1"], name)
-		assert.Equal(t, c.missing, len(f.breaches) == 1, name)
+		assert.Equal(t, c.missing, len(f.Breaches) == 1, name)
 	}
 }
 
@@ -342,12 +343,12 @@ func TestCommandsThatHang(t *testing.T) {
 	f.judgeCommand(st)
 	st.Keeps = []record.Evidence{process(50), process(51), process(52)}
 	f.judgeCommand(st)
-	require.Len(t, f.breaches, 2)
-	alone, with := f.breaches[0], f.breaches[1]
-	assert.Contains(t, alone.narrative, "No process is left below it")
-	assert.NotContains(t, with.narrative, "No process is left below it")
-	assert.Contains(t, with.narrative, "Below it: ")
-	assert.NotEqual(t, alone.like, with.like, "they do not look the same")
+	require.Len(t, f.Breaches, 2)
+	alone, with := f.Breaches[0], f.Breaches[1]
+	assert.Contains(t, alone.Narrative, "No process is left below it")
+	assert.NotContains(t, with.Narrative, "No process is left below it")
+	assert.Contains(t, with.Narrative, "Below it: ")
+	assert.NotEqual(t, alone.Like, with.Like, "they do not look the same")
 	assert.Equal(t, "3 commands", judgeShutdown(withJobs(3)).Found)
 	assert.Equal(t, "2 commands", judgeShutdown(withJobs(2)).Found)
 }
@@ -418,9 +419,9 @@ func TestWhatIsJudgedOnEvidence(t *testing.T) {
 	assert.Equal(t, "no server of a session has worked", f.unshown("L3"))
 	assert.Equal(t, "no server had to be gone while the host lived", f.unshown("L1"))
 	assert.Equal(t, "no server died while the host lived", f.unshown("L4"))
-	f.breaches = []*breach{{law: "L1"}, {law: "L3"}}
+	f.Breaches = []*breach.Breach{{Law: "L1"}, {Law: "L3"}}
 	assert.Empty(t, f.unshown("L1"), "it is broken")
-	f.breaches = nil
+	f.Breaches = nil
 	assert.Empty(t, f.unshown("L2"))
 	cp := looked()
 	cp.Quiet, cp.HostGone, cp.Stretched = true, true, 1

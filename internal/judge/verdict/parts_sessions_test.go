@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -43,9 +44,9 @@ func TestWhereABystanderStood(t *testing.T) {
 		assert.Equal(t, c.cause, f.phaseOf(5*second), name)
 		assert.Equal(t, c.own, f.withOwnGroup(c.e), name)
 		f.bystanderBreach(c.e, "bystander", "")
-		require.Len(t, f.breaches, 1)
+		require.Len(t, f.Breaches, 1)
 		for _, says := range c.says {
-			assert.Contains(t, f.breaches[0].narrative+f.breaches[0].value, says, name)
+			assert.Contains(t, f.Breaches[0].Narrative+f.Breaches[0].Value, says, name)
 		}
 	}
 }
@@ -58,14 +59,14 @@ func TestSessionsThatNobodyKnows(t *testing.T) {
 	f.Header.Limits.SpawnsPerMinute = 5
 	assert.Equal(t, "leakbench does not know the sessions of a host that it does not drive", judgeCollateral(f).Reason)
 	assert.Equal(t, "at most 1 within a minute", judgeSpawning(f).Found)
-	f.breaches = []*breach{{law: "L3"}}
+	f.Breaches = []*breach.Breach{{Law: "L3"}}
 	assert.Equal(t, "a bystander ended; the sessions are not known to the bench", judgeCollateral(f).Found)
 	f = opened()
 	assert.Equal(t, "no session was opened", judgeCollateral(f).Reason)
 	f = opened("s1", "", "")
 	f.Header.Limits.SpawnsPerSession = 1
 	assert.Equal(t, 1, f.judgePerSession(1), "servers of no session are not counted as one")
-	assert.Empty(t, f.breaches)
+	assert.Empty(t, f.Breaches)
 }
 
 // TestHowLongSomethingWasLeft ends with its death, between two looks, or not at all.
@@ -129,14 +130,14 @@ func TestGhostsAreLaunchedInVain(t *testing.T) {
 		f.Session("flaky", "s1").Changes[1].State = record.SessionEnded
 		c.change(f, f.servers[1])
 		f.judgeGhosts(map[string]bool{"seen": true})
-		assert.Equal(t, c.ghost, len(f.breaches) == 1, name)
+		assert.Equal(t, c.ghost, len(f.Breaches) == 1, name)
 	}
 	f := opened("s1")
 	g := f.servers[0]
 	g.Born = 5 * second
-	assert.Contains(t, f.ghostBreach(g, 2*second).value, "launched 3 s after its session had ended, still there at the end")
+	assert.Contains(t, f.ghostBreach(g, 2*second).Value, "launched 3 s after its session had ended, still there at the end")
 	g.Died = 9 * second
-	assert.Contains(t, f.ghostBreach(g, 2*second).value, "launched 3 s after its session had ended, gone 4 s later")
+	assert.Contains(t, f.ghostBreach(g, 2*second).Value, "launched 3 s after its session had ended, gone 4 s later")
 }
 
 // TestHowASessionEndedForTheNextServer: what lay between two births of one session.

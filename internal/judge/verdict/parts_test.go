@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -74,10 +75,10 @@ func TestAStaleHolder(t *testing.T) {
 	f := opened("s1", "s1")
 	o, s := f.servers[0], f.servers[1]
 	o.Faults, s.Faults = []history.FaultMark{holdsIt}, []history.FaultMark{holdsIt, lockout}
-	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "and was still running at the end of the file")
+	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").Narrative, "and was still running at the end of the file")
 	o.Died = 7 * second
-	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "held it and was gone 2 s later")
-	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, `taken`)
+	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").Narrative, "held it and was gone 2 s later")
+	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").Narrative, `taken`)
 }
 
 // TestALockoutAccountsForFailures of its session, from the connect that it spoiled to the next one that works, and for no others.
@@ -302,21 +303,21 @@ func TestStuckCalls(t *testing.T) {
 	t.Parallel()
 	failed := record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}
 	for name, c := range map[string]struct {
-		change func(b *breach, st *history.Step)
+		change func(b *breach.Breach, st *history.Step)
 		blamed bool
 	}{
-		"beside it":          {func(*breach, *history.Step) {}, true},
-		"as it began":        {func(b *breach, st *history.Step) { st.Begun = b.step.Begun }, true},
-		"before it":          {func(b *breach, st *history.Step) { st.Begun = b.step.Begun - 1 }, false},
-		"of another session": {func(_ *breach, st *history.Step) { st.Session = "s2" }, false},
-		"another kind":       {func(b *breach, _ *history.Step) { b.kind = "slow-close" }, false},
-		"one that worked":    {func(_ *breach, st *history.Step) { st.OK = true }, false},
-		"an open":            {func(_ *breach, st *history.Step) { st.Op = record.OpOpen }, false},
+		"beside it":          {func(*breach.Breach, *history.Step) {}, true},
+		"as it began":        {func(b *breach.Breach, st *history.Step) { st.Begun = b.Step.Begun }, true},
+		"before it":          {func(b *breach.Breach, st *history.Step) { st.Begun = b.Step.Begun - 1 }, false},
+		"of another session": {func(_ *breach.Breach, st *history.Step) { st.Session = "s2" }, false},
+		"another kind":       {func(b *breach.Breach, _ *history.Step) { b.Kind = "slow-close" }, false},
+		"one that worked":    {func(_ *breach.Breach, st *history.Step) { st.OK = true }, false},
+		"an open":            {func(_ *breach.Breach, st *history.Step) { st.Op = record.OpOpen }, false},
 	} {
 		f := opened("s1", "s1")
-		b := &breach{kind: "hung-call", step: stepIn(f, 0, failed, 4*second, 9*second)}
-		b.step.OK = true
-		f.breaches = []*breach{b}
+		b := &breach.Breach{Kind: "hung-call", Step: stepIn(f, 0, failed, 4*second, 9*second)}
+		b.Step.OK = true
+		f.Breaches = []*breach.Breach{b}
 		st := stepIn(f, 1, failed, 5*second, 6*second)
 		c.change(b, st)
 		f.stuckWith()
@@ -407,11 +408,11 @@ func TestSignalsAndTheEndOfStdin(t *testing.T) {
 	s := f.servers[0]
 	assert.Equal(t, never, f.togetherAt(s))
 	s.Signals = []history.SignalMark{{T: 5 * second, Text: "SIGTERM"}}
-	assert.Contains(t, f.signalledAtOnce(s).value, "at the moment of stdin EOF")
+	assert.Contains(t, f.signalledAtOnce(s).Value, "at the moment of stdin EOF")
 	s.EOF = 6 * second
-	assert.Contains(t, f.signalledAtOnce(s).value, "at the moment of stdin EOF")
+	assert.Contains(t, f.signalledAtOnce(s).Value, "at the moment of stdin EOF")
 	s.EOF = 2 * second
-	assert.Contains(t, f.signalledAtOnce(s).value, "3 s after stdin EOF")
+	assert.Contains(t, f.signalledAtOnce(s).Value, "3 s after stdin EOF")
 }
 
 // TestWhomTheHostEnded: a server with which nothing was wrong, and whose end was seen and was the host's doing.
@@ -469,7 +470,7 @@ func TestWhatCommandsLeftIsToldOnce(t *testing.T) {
 	t.Parallel()
 	f := opened("s1", "s2")
 	helper := record.Identity{PID: 77, Start: 1}
-	f.breaches = []*breach{{law: "L1", server: f.servers[0]}, {law: "L1", process: helper}, {law: "L3", server: f.servers[1]}}
+	f.Breaches = []*breach.Breach{{Law: "L1", Server: f.servers[0]}, {Law: "L1", Process: helper}, {Law: "L3", Server: f.servers[1]}}
 	assert.Empty(t, f.toldOfCommands(), "a host that lives on is no command")
 	f.Header.Host.Kind = record.KindOneshot
 	assert.Equal(t, map[record.Identity]bool{f.servers[0].Birth.Identity: true, helper: true}, f.toldOfCommands())
@@ -496,12 +497,16 @@ func TestRespawnsAreDescribed(t *testing.T) {
 	for i, born := range []int64{1, 9, 10, 16, 18} {
 		f.servers[i].Born = born * second
 	}
-	assert.Equal(t, "5 launches of flaky, half of them within 6 s of the previous one; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers, "").narrative)
-	assert.Equal(t, "1 launch of flaky; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers[:1], "").narrative)
+	assert.Equal(t, "5 launches of flaky, half of them within 6 s of the previous one; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers, "").Narrative)
+	assert.Equal(t, "1 launch of flaky; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers[:1], "").Narrative)
 	name, n := mostOf(map[string]int{"b": 2, "a": 2, "c": 2, "d": 1})
 	assert.Equal(t, "a", name)
 	assert.Equal(t, 2, n)
-	minute := busiestMinute([]*history.Server{{Born: 0}, {Born: 59 * second}, {Born: 60 * second}, {Born: 200 * second}, {Born: 201 * second}})
+	var launched []*history.Server
+	for _, at := range []int64{0, 59, 60, 200, 201} {
+		launched = append(launched, &history.Server{Times: history.Times{Born: at * second}})
+	}
+	minute := busiestMinute(launched)
 	require.Len(t, minute, 2)
 	assert.Zero(t, minute[0].Born, "the first of those with as many")
 }

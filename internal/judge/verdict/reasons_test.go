@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -70,8 +71,8 @@ func TestWhatEndedTheSession(t *testing.T) {
 			reopened := name != "reconnected"
 			assert.Equal(t, reopened, len(f.Aliases) == 1, "%v", f.Aliases)
 			if reopened {
-				old := breach{law: "L1", kind: "superseded", label: "flaky", cause: record.CauseReconnect}
-				assert.Equal(t, []string{old.fingerprint()}, f.Aliases)
+				old := breach.Breach{Law: "L1", Kind: "superseded", Label: "flaky", Cause: record.CauseReconnect}
+				assert.Equal(t, []string{old.Print()}, f.Aliases)
 			}
 		})
 	}

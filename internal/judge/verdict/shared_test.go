@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -218,7 +219,7 @@ func TestSharing(t *testing.T) {
 		if assert.GreaterOrEqual(t, i, 0, name) {
 			f := v.Findings[i]
 			assert.Equal(t, []any{"per-conversation", record.SeverityWarning, c.n}, []any{f.Kind, f.Severity, f.Count}, name)
-			assert.Equal(t, (&breach{law: "L11", kind: "per-conversation", label: "app", cause: c.cause}).fingerprint(), f.Fingerprint, name)
+			assert.Equal(t, (&breach.Breach{Law: "L11", Kind: "per-conversation", Label: "app", Cause: c.cause}).Print(), f.Fingerprint, name)
 			assert.False(t, f.IsError(), "a SHOULD fails no run")
 		}
 	}

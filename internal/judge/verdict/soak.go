@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -25,9 +26,6 @@ type Trend struct {
 	Last  int64  `json:"last"`
 	facts.Trend
 }
-
-// Grows says that it is sure to grow.
-func (t *Trend) Grows() bool { return t.Low > 0 }
 
 // What a trend is of; what is in bytes is exported for who writes it.
 const (
@@ -92,7 +90,7 @@ func (f *casefile) soak() *Soak {
 func (f *casefile) judgeRise(r *LawResult) {
 	c := processes(f.repetitions())
 	n := len(c.Values)
-	if f.broke("L1") || n < 2*facts.LeastPoints {
+	if f.Broke("L1") || n < 2*facts.LeastPoints {
 		return
 	}
 	all, _ := facts.TrendOf(hours(c.At), c.Values)
@@ -100,21 +98,21 @@ func (f *casefile) judgeRise(r *LawResult) {
 	switch last := c.Values[n-1]; {
 	case late.Low <= 0:
 	case all.Low > 0 && last-c.Values[0] >= leastRise:
-		f.broken(riseBreach(c, all))
+		f.Broken(riseBreach(c, all))
 		r.Found, r.Reason = "more and more processes below the host", ""
 	case last-slices.Max(c.Values[:n/2]) >= leastRise:
 		r.Reason = "the processes below the host began to rise in the second half of the soak: a longer one tells a leak from a pool that fills"
 	}
 }
 
-func riseBreach(c facts.Curve, all facts.Trend) *breach {
+func riseBreach(c facts.Curve, all facts.Trend) *breach.Breach {
 	n := len(c.Values)
 	line := c.List(func(v int64) string { return strconv.FormatInt(v, 10) })
-	return &breach{
-		law: "L1", kind: "process-growth", cause: record.CausePerCycle, at: c.At, like: "grows",
-		value: fmt.Sprintf("repetition %d to %d: %s processes below the host; %+.1f an hour (95%%: %+.1f to %+.1f)",
+	return &breach.Breach{
+		Law: "L1", Kind: "process-growth", Cause: record.CausePerCycle, At: c.At, Like: "grows",
+		Value: fmt.Sprintf("repetition %d to %d: %s processes below the host; %+.1f an hour (95%%: %+.1f to %+.1f)",
 			c.N[0], c.N[n-1], line, all.Slope, all.Low, all.High),
-		narrative: fmt.Sprintf(
+		Narrative: fmt.Sprintf(
 			"There were %s below the host after repetition %d and %d after repetition %d, %s later, with every session closed each time. "+
 				"They rose in the second half as well, so this is no pool that fills.",
 			text.Count(int(c.Values[0]), "process"), c.N[0], c.Values[n-1], c.N[n-1], prose.Span(c.At[n-1]-c.At[0])),

@@ -3,6 +3,7 @@ package verdict
 import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/attach"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -47,7 +48,7 @@ type Finding struct {
 	Fix         string          `json:"fix"`
 	Reports     []string        `json:"reports"` // "owner/repository#number": public threads that tell of the same
 
-	Rows       []*Row            `json:"-"`          // each value in parts; nil for one that is about no process
+	Rows       []*breach.Row     `json:"-"`          // each value in parts; nil for one that is about no process
 	Checkpoint string            `json:"checkpoint"` // where it was first seen
 	Servers    []string          `json:"servers"`    // "flaky#2"
 	Evidence   []record.Evidence `json:"-"`
@@ -56,14 +57,6 @@ type Finding struct {
 	Firm bool `json:"-"`
 
 	cause record.Cause // see PrintOf
-}
-
-// Row is a value of a finding in parts: a process, and what was seen of it.
-type Row struct {
-	Name    string // "flaky#2"
-	PID     int
-	Session string   // "" where the value names none
-	Seen    []string // "still running 3 s after the checkpoint began", "3.0 MiB"
 }
 
 // IsError says that the finding makes a run a leak: anything but a warning.

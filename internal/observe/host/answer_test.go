@@ -14,7 +14,7 @@ import (
 func TestAStepTakesHalfAMinute(t *testing.T) {
 	t.Parallel()
 	const s = record.Duration(time.Second)
-	r := &run{limits: record.Limits{Close: 15 * s, Confirm: 10 * s}}
+	r := &run{terms: terms{limits: record.Limits{Close: 15 * s, Confirm: 10 * s}}}
 	assert.Equal(t, 30*time.Second, r.stepLimit(0, 0))
 	assert.Equal(t, 30*time.Second, r.stepLimit(s, 0))
 	assert.Equal(t, 80*time.Second, r.stepLimit(40*s, 0))

@@ -114,17 +114,9 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 func (r *run) newest(ctx context.Context, step record.Step) (target string, err error) {
 	find := func(works func(*history.Server) bool) func(*history.History) bool {
 		return func(l *history.History) bool {
-			for _, srv := range slices.Backward(l.Alive()) {
-				mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
-				if mine && works(srv) && srv.Broken < 0 {
-					target = srv.ID
-					return true
-				}
-				if srv.ID == target { // those before it are older: a host that leaks has them still
-					break
-				}
-			}
-			return r.host.end
+			found := newestOf(l, step, target, works)
+			target = cmp.Or(found, target)
+			return found != "" || r.host.end
 		}
 	}
 	if err = r.wait(ctx, find(established)); err == nil {
@@ -141,6 +133,21 @@ func (r *run) newest(ctx context.Context, step record.Step) (target string, err 
 		err = errHostGone
 	}
 	return target, err
+}
+
+// newestOf is the newest server of a step's session or label that works, or "". Those that are older than one that was found before do
+// not count: a host that leaks has them still.
+func newestOf(l *history.History, step record.Step, before string, works func(*history.Server) bool) string {
+	for _, srv := range slices.Backward(l.Alive()) {
+		mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
+		if mine && works(srv) && srv.Broken < 0 {
+			return srv.ID
+		}
+		if srv.ID == before {
+			break
+		}
+	}
+	return ""
 }
 
 // takenMoment is how long after the answer of a handshake its client may take to say that it has it.

@@ -2,12 +2,12 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/observe/patience"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
@@ -48,21 +48,16 @@ func (r *run) wants(live map[string]int) []record.Want {
 	if r.gone() {
 		return nil
 	}
+	var wants []record.Want
 	if r.sessionsUnknown() {
-		var wants []record.Want
 		for _, label := range r.labels {
-			spare, live := r.profile.Resident+r.profile.Spare, 1
-			if r.sharing == record.Either { // a process for each session is a way to share an entry
-				live = max(live, len(r.openSessions(label)))
-			}
-			wants = append(wants, record.Want{Label: label, Live: live, AtMost: true, Spare: spare, Together: r.together()})
+			wants = append(wants, r.wantOf(label))
 		}
 		return wants
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept, spare := r.lives.Kept(r.profile.Resident), map[string]bool{}
-	var wants []record.Want
 	for label, n := range live {
 		wants = append(wants, record.Want{Label: label, Live: n, Spare: r.profile.Spare, AtMost: r.profile.Idle > 0})
 	}
@@ -88,6 +83,15 @@ func (r *run) wants(live map[string]int) []record.Want {
 	return wants
 }
 
+// wantOf is what of a label may be alive where sessions are unknown.
+func (r *run) wantOf(label string) record.Want {
+	spare, live := r.profile.Resident+r.profile.Spare, 1
+	if r.sharing == record.Either { // a process for each session is a way to share an entry
+		live = max(live, len(r.openSessions(label)))
+	}
+	return record.Want{Label: label, Live: live, AtMost: true, Spare: spare, Together: r.together()}
+}
+
 // together is how many servers a command launches for one connection, where its file says more than one.
 func (r *run) together() int {
 	if r.Host.Launches > 1 {
@@ -102,7 +106,7 @@ type state struct {
 	extra   []record.Identity // servers, and after the host's end anything
 	zombies []record.Identity
 	missing []record.Want
-	unclear []string // the witnesses do not agree yet
+	unclear bool // the witnesses do not agree yet
 }
 
 func (s *state) survivors() []record.Identity {
@@ -112,7 +116,7 @@ func (s *state) survivors() []record.Identity {
 }
 
 func (s *state) right() bool {
-	return len(s.extra)+len(s.zombies)+len(s.missing)+len(s.unclear) == 0
+	return len(s.extra)+len(s.zombies)+len(s.missing) == 0 && !s.unclear
 }
 
 // settle looks until the state has been right for the time quiet, at most for the time limit. What an earlier checkpoint has
@@ -175,20 +179,21 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 	r.emitNewcomers(census)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all = &state{census: census}
-	servers, parents := map[record.Identity]bool{}, map[int]bool{r.Keeper.Hello.PID: true}
+	unseen, parents := map[record.Identity]bool{}, map[int]bool{r.Keeper.Hello.PID: true}
 	for _, s := range r.lives.Alive() {
-		servers[s.Birth.Identity] = true
+		unseen[s.Birth.Identity] = true
 		parents[s.Birth.PID] = true // its zombies are its own: nobody else can wait for them
 	}
 	extra, missing := r.lives.Reconcile(cp.Wants)
-	for _, s := range extra {
-		all.extra = append(all.extra, s.Birth.Identity)
-	}
-	all.missing = missing
-	inCensus, rows := map[record.Identity]bool{}, history.RowsOf(census)
+	strays := r.lives.Strays(cp.Wants, census.Processes)
+	all = &state{census: census, missing: missing, extra: slices.Concat(
+		lists.Map(extra, func(s *history.Server) record.Identity { return s.Birth.Identity }),
+		lists.Map(strays, func(s history.Stray) record.Identity { return s.Identity }),
+	)}
+	rows := history.RowsOf(census)
 	for _, p := range census.Processes {
-		inCensus[p.Identity] = true
+		born := unseen[p.Identity]
+		delete(unseen, p.Identity)
 		switch {
 		case p.State == record.StateZombie:
 			if !parents[p.PPID] && !r.lives.IsKeeper(p.PPID) {
@@ -196,18 +201,12 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 			}
 		case cp.HostGone || r.lives.Leaver(p, rows, r.lives.Life()) != nil:
 			all.extra = append(all.extra, p.Identity)
-		case history.IsServer(&p, r.ID) && !servers[p.Identity]:
-			all.unclear = append(all.unclear, fmt.Sprintf("pid %d is a fake server without a birth certificate", p.PID))
+		case history.IsServer(&p, r.ID) && !born: // a fake server without a birth certificate
+			all.unclear = true
 		}
 	}
-	for _, s := range r.lives.Strays(cp.Wants, census.Processes) {
-		all.extra = append(all.extra, s.Identity)
-	}
-	for id := range servers {
-		if !inCensus[id] {
-			all.unclear = append(all.unclear, fmt.Sprintf("the ledger calls pid %d alive, the census does not see it", id.PID))
-		}
-	}
+	// The ledger calls alive what the census does not see.
+	all.unclear = all.unclear || len(unseen) > 0
 	return all, r.unknown(all), nil
 }
 

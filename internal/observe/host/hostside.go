@@ -312,45 +312,21 @@ var errUnasked = errors.New("the host could not be asked to end")
 // for the grace where there is one. A host that does not end is killed: the run goes on, and the file says so.
 func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace record.Duration) error {
 	h := r.current()
-	eof := r.Host.Stop.EOF && op != record.OpKill && h.stdin != nil
-	if op == record.OpTerm && r.Host.Kind.Driven() && noSignals { // it is asked over its driver instead
-		op, signal = record.OpStop, ""
-	}
-	step := record.Step{Op: op, Detail: signal, Grace: grace}
-	switch {
-	case eof && signal == "":
-		step.Detail = record.DetailEOF
-	case eof:
-		step.Detail = record.DetailEOF + " and " + signal
-	}
-	step = r.begin(step)
+	how := r.farewell(h, op, signal)
+	step := r.begin(record.Step{Op: how.op, Detail: how.detail(), Grace: grace})
 	limit := cmp.Or(grace, r.limits.Stop)
-	r.mu.Lock()
-	h.asked = h.asked || signal == "" || eof // of a signal alone the keeper knows whether it came in time
-	id := h.id
-	r.mu.Unlock()
 	begun := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, limit.D(), errTooSlow)
 	defer cancel()
-	if eof {
-		h.stdin.Close()
-	}
-	var err error
-	switch {
-	case signal != "":
-		err = r.Keeper.Signal(limited, id, signal)
-	case r.Host.Kind.Driven():
-		err = r.askStop(limited)
-	}
+	err := r.bid(limited, h, how)
 	switch {
 	case errors.Is(err, keeper.ErrUnaskable):
-		step.Error = err.Error()
-		r.Emit(record.Event{Kind: record.StepSkipped, Step: &step})
+		r.skipBegun(step, err.Error())
 		r.Doubt(record.DoubtNotAskable, "the host could not be asked to end: %v", err)
 		return errUnasked
-	case signal != "" && err != nil && limited.Err() == nil && !r.gone(): // that is no fault of the host
+	case how.signal != "" && err != nil && limited.Err() == nil && !r.gone(): // that is no fault of the host
 		r.end(step, begun, err)
-		return fmt.Errorf("failed to send %s to the host: %w", signal, err)
+		return fmt.Errorf("failed to send %s to the host: %w", how.signal, err)
 	case err == nil:
 		err = r.wait(limited, func(*history.History) bool { return h.end })
 	}
@@ -363,6 +339,52 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 		return context.Cause(ctx)
 	}
 	return r.killHost(ctx, step, begun, fmt.Errorf("the host did not end within %v and was killed", limit))
+}
+
+// farewell is how the host is asked to end: over its stdin, by a signal, or else by the driver's stop.
+type farewell struct {
+	op     record.Op
+	signal string
+	stdin  io.Closer // nil: it stays open
+}
+
+func (r *run) farewell(h *hostLife, op record.Op, signal string) farewell {
+	if op == record.OpTerm && r.Host.Kind.Driven() && noSignals { // it is asked over its driver instead
+		op, signal = record.OpStop, ""
+	}
+	how := farewell{op: op, signal: signal}
+	if r.Host.Stop.EOF && op != record.OpKill {
+		how.stdin = h.stdin
+	}
+	return how
+}
+
+func (f farewell) detail() string {
+	switch {
+	case f.stdin == nil:
+		return f.signal
+	case f.signal == "":
+		return record.DetailEOF
+	}
+	return record.DetailEOF + " and " + f.signal
+}
+
+// bid asks the host to end.
+func (r *run) bid(ctx context.Context, h *hostLife, f farewell) error {
+	r.mu.Lock()
+	h.asked = h.asked || f.signal == "" || f.stdin != nil // of a signal alone the keeper knows whether it came in time
+	id := h.id
+	r.mu.Unlock()
+	if f.stdin != nil {
+		f.stdin.Close()
+	}
+	switch {
+	case f.signal != "":
+		return r.Keeper.Signal(ctx, id, f.signal)
+	case r.Host.Kind.Driven():
+		return r.askStop(ctx)
+	}
+	return nil
 }
 
 // killHost ends a host that did not end when it was asked to.

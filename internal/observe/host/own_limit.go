@@ -69,9 +69,6 @@ func (r *run) ownLimit(ctx context.Context, req driver.Request, s scenarios.Step
 func (r *run) occupy(session string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.occupied == nil {
-		r.occupied = map[string]bool{}
-	}
 	r.occupied[session] = true
 }
 

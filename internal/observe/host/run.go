@@ -65,42 +65,65 @@ type Params struct {
 type run struct {
 	Params
 	*observe.Observer
-	limits record.Limits
-	labels []string // that the host is given
-
-	sharing record.Sharing // of a gateway, and of a driver whose sessions share an entry
-	profile record.Profile // what the host declares of itself
-
+	terms
 	program os.FileInfo // Self as it was
 	ledger  *ledger.Ledger
-	planned map[string]string // the label that each session of the scenario is opened with
-	hello   record.Hello
 
-	mu         sync.Mutex
-	lives      *history.History
-	changed    chan struct{} // closed and replaced at each event
-	news       chan struct{} // likewise, but at no census that shows nobody new
-	sampled    sampled
-	stir       chan struct{} // holds one when a server may have started something
-	sessions   map[string]*session
-	opens      opens
+	mu       sync.Mutex
+	lives    *history.History
+	host     *hostLife // the latest; never nil
+	sessions map[string]*session
+	opens    opens
+	twins    map[record.Identity]string // their labels; of a recycled pid, the server that had it
+	sampled  sampled
+	wakes
+	waits
+	failings
+	tally
+}
+
+// terms are what the host is given, and what it is held to.
+type terms struct {
+	limits  record.Limits
+	labels  []string          // that the host is given
+	planned map[string]string // the label that each session of the scenario is opened with
+	sharing record.Sharing    // of a gateway, and of a driver whose sessions share an entry
+	profile record.Profile    // what the host declares of itself
+	hello   record.Hello
+}
+
+// wakes wake who waits for events.
+type wakes struct {
+	changed chan struct{} // closed and replaced at each event
+	news    chan struct{} // likewise, but at no census that shows nobody new
+	stir    chan struct{} // holds one when a server may have started something
+}
+
+// waits are what was waited for in vain, and need not be waited for again.
+type waits struct {
+	known  map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
+	waited map[record.Identity]bool // those of them of the whole run
+	missed map[string]bool          // sessions likewise, whose server is missing
+	forgot bool                     // known and missed were emptied at the host's end
+	cycles cycleWaits
+}
+
+// failings are what the host has shown that it does not do: it is not given the time for it again.
+type failings struct {
+	noRelaunch bool            // a command host that does not launch its server again
+	taciturn   atomic.Bool     // no client says that it has taken the answer of a handshake
+	unreplaced map[string]bool // labels whose broken server a gateway does not replace
+	unclaimed  atomic.Bool     // the host claims to reconnect by itself, and has failed to
+	bare       map[string]bool // sessions that had no working server when one was waited for
+	occupied   map[string]bool // sessions with a request that the host does not end, and takes no cancel of
+}
+
+// tally counts what there has been.
+type tally struct {
 	steps      int
-	changes    int                      // of sessions
-	host       *hostLife                // the latest; never nil
-	known      map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
-	waited     map[record.Identity]bool // those of them of the whole run
-	missed     map[string]bool          // sessions likewise, whose server is missing
-	forgot     bool                     // known and missed were emptied at the host's end
-	cycles     cycleWaits
-	twins      map[record.Identity]string // their labels; of a recycled pid, the server that had it
-	noRelaunch bool                       // a command host that does not launch its server again
-	taciturn   atomic.Bool                // no client says that it has taken the answer of a handshake
-	unreplaced map[string]bool            // labels whose broken server a gateway does not replace
-	unclaimed  atomic.Bool                // the host claims to reconnect by itself, and has failed to
-	bare       map[string]bool            // sessions that had no working server when one was waited for
-	unopened   int                        // sessions that should have opened and did not
-	unanswered int                        // steps that had to work; see countUnanswered
-	occupied   map[string]bool            // sessions with a request that the host does not end, and takes no cancel of
+	changes    int // of sessions
+	unopened   int // sessions that should have opened and did not
+	unanswered int // steps that had to work; see countUnanswered
 }
 
 type session struct {
@@ -135,10 +158,10 @@ func Run(ctx context.Context, p Params) error {
 // newRun makes a run that has its file, and nothing else yet.
 func newRun(p Params) (*run, error) {
 	r := &run{
-		Params: p, changed: make(chan struct{}), news: make(chan struct{}), stir: make(chan struct{}, 1),
-		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{},
-		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
-		bare: map[string]bool{},
+		Params: p, host: &hostLife{}, sessions: map[string]*session{}, twins: map[record.Identity]string{},
+		wakes:    wakes{changed: make(chan struct{}), news: make(chan struct{}), stir: make(chan struct{}, 1)},
+		waits:    waits{known: map[record.Identity]bool{}, waited: map[record.Identity]bool{}, missed: map[string]bool{}},
+		failings: failings{unreplaced: map[string]bool{}, bare: map[string]bool{}, occupied: map[string]bool{}},
 	}
 	parts, why := fit.Cast(p.Scenario, p.Host)
 	if why != "" {
@@ -250,30 +273,31 @@ func (r *run) play(ctx context.Context) error {
 		return err
 	}
 	stopSampling := r.sample(ctx)
+	err := r.playToEnd(ctx)
+	stopSampling()
+	if err == nil && r.Caller == nil && r.lacksFinalCheckpoint() {
+		err = r.checkpoint(ctx, scenarios.FinalCheckpoint, nil)
+	}
+	return err
+}
+
+// playToEnd plays the steps, and ends the host or, of a caller, its sessions.
+func (r *run) playToEnd(ctx context.Context) error {
 	err := r.playSteps(ctx)
 	if not := r.unlisted(); err == nil && not != nil {
-		stopSampling()
 		return not
 	}
 	if errors.Is(err, errHostGone) && !r.hasLaunched() && r.livesSoFar() == 1 && r.Host.Kind != record.KindOneshot {
 		err = r.launchedNothing(ctx)
 	}
-	if errors.Is(err, errHostGone) || errors.Is(err, errCutOff) {
-		err = nil // an event tells; the judge says what it means
-	}
-	if err == nil && r.Caller != nil {
-		err = r.closeAll(ctx, allClosed)
-		stopSampling()
+	// That the host is gone, or cut off, an event tells; the judge says what it means.
+	if err != nil && !errors.Is(err, errHostGone) && !errors.Is(err, errCutOff) {
 		return err
 	}
-	if err == nil {
-		err = r.stopUnlessGone(ctx)
+	if r.Caller != nil {
+		return r.closeAll(ctx, allClosed)
 	}
-	stopSampling()
-	if err == nil && r.lacksFinalCheckpoint() {
-		err = r.checkpoint(ctx, scenarios.FinalCheckpoint, nil)
-	}
-	return err
+	return r.stopUnlessGone(ctx)
 }
 
 func (r *run) stopUnlessGone(ctx context.Context) error {

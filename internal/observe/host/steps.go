@@ -69,17 +69,14 @@ func (r *run) skipBegun(s record.Step, why string) {
 func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 	h := r.current()
 	for _, s := range steps {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := cmp.Or(r.Err(), r.sameProgram(nil)); err != nil {
+		if err := cmp.Or(context.Cause(ctx), r.Err(), r.sameProgram(nil)); err != nil {
 			return err
 		}
 		// Where another lane has restarted the host, this one is over too.
 		if (r.gone() || r.current() != h) && s.Op != record.OpCheckpoint {
 			return errHostGone
 		}
-		if r.hasGivenUp() && s.Op != record.OpCheckpoint && !s.Op.EndsHost() || r.isOccupied(s.Session) {
+		if r.leavesOut(s) {
 			continue
 		}
 		if err := r.one(ctx, s); err != nil {
@@ -95,6 +92,11 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		}
 	}
 	return nil
+}
+
+// leavesOut says that a step would show nothing, after what the host has not answered so far.
+func (r *run) leavesOut(s scenarios.Step) bool {
+	return r.hasGivenUp() && s.Op != record.OpCheckpoint && !s.Op.EndsHost() || r.isOccupied(s.Session)
 }
 
 func (r *run) one(ctx context.Context, s scenarios.Step) error {
@@ -118,13 +120,6 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 		return r.await(ctx, s)
 	case record.OpRecycle:
 		return r.recycle(ctx, s)
-	case record.OpRepeat:
-		for range s.Count {
-			if err := r.perform(ctx, s.Steps); err != nil {
-				return err
-			}
-		}
-		return nil
 	case record.OpParallel:
 		return r.parallel(ctx, s.Lanes)
 	}
@@ -150,9 +145,7 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		return r.call(ctx, s, step)
 	case record.OpList:
 		return r.list(ctx, s, step)
-	case record.OpClose:
-		return r.close(ctx, s, step)
-	case record.OpForget:
+	case record.OpClose, record.OpForget:
 		return r.close(ctx, s, step)
 	case record.OpReload:
 		return r.reload(ctx, s, step)
@@ -272,11 +265,8 @@ func (r *run) labelOf(name string) string {
 //
 // It returns how many changes of sessions there have been.
 func (r *run) session(name, label string, state record.SessionState, cut bool, why record.Why) (changes int) {
-	switch r.sharing {
-	case record.PerRequest:
-		if state == record.SessionOpen {
-			state, why = record.SessionEnded, record.WhyPerRequest
-		}
+	if r.sharing == record.PerRequest && state == record.SessionOpen {
+		state, why = record.SessionEnded, record.WhyPerRequest
 	}
 	r.ledger.Drain()
 	r.locked(func() {

@@ -50,7 +50,7 @@ func (r *run) confirm(ctx context.Context, cp *record.Checkpoint, s *state) erro
 
 // isFinal says that nothing can change any more in what the host has left behind.
 func (r *run) isFinal(cp *record.Checkpoint, s *state) bool {
-	if !cp.HostGone || len(s.extra) == 0 || len(s.zombies)+len(s.unclear) > 0 {
+	if !cp.HostGone || len(s.extra) == 0 || len(s.zombies) > 0 || s.unclear {
 		return false
 	}
 	r.mu.Lock()
@@ -63,7 +63,7 @@ func (r *run) knows(s *state) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := !slices.ContainsFunc(s.survivors(), func(id record.Identity) bool { return !r.waited[id] })
-	return known && len(s.missing)+len(s.unclear) == 0
+	return known && len(s.missing) == 0 && !s.unclear
 }
 
 // unknown leaves out what an earlier checkpoint has waited for.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,13 +84,12 @@ func (x *exam) clientInfo() map[string]any {
 	return map[string]any{"name": "leakbench", "version": x.Tool.Version}
 }
 
-// greet gets the server to work: the handshake, its tools, and the call that was asked for.
-func (x *exam) greet(ctx context.Context) error {
+// handshake is the one of the server's era.
+func (x *exam) handshake(ctx context.Context) error {
 	result, err := x.ask(ctx, record.OpInitialize, x.Start, "initialize", map[string]any{
 		"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": x.clientInfo(),
 	})
-	var refused *refusal
-	if errors.As(err, &refused) {
+	if isRefusal(err) {
 		x.modern = true
 		if again, failed := x.ask(ctx, record.OpInitialize, answerWithin, "server/discover", nil); failed == nil {
 			result, err = again, nil
@@ -107,6 +107,14 @@ func (x *exam) greet(ctx context.Context) error {
 	if !x.modern {
 		_ = x.wire.say(message{Method: "notifications/initialized"}) // what does not read it does not answer either
 	}
+	return nil
+}
+
+// greet gets the server to work: the handshake, its tools, and the call that was asked for.
+func (x *exam) greet(ctx context.Context) error {
+	if err := x.handshake(ctx); err != nil {
+		return err
+	}
 	if _, err := x.ask(ctx, record.OpList, answerWithin, "tools/list", nil); err != nil && !isRefusal(err) {
 		return x.failed(ctx)
 	}
@@ -118,12 +126,8 @@ func (x *exam) greet(ctx context.Context) error {
 		x.noteCall(result, err)
 	}
 	// What ends by itself now was not ended by what the bench does next.
-	select {
-	case <-x.gone:
-		return errOver
-	case <-time.After(quietFor):
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if gone, err := x.goneWithin(ctx, quietFor); gone || err != nil {
+		return cmp.Or(err, errOver)
 	}
 	x.awaitReaping(ctx)
 	if c, err := x.Loaded(ctx); err == nil {
@@ -140,11 +144,8 @@ func isRefusal(err error) bool { return errors.As(err, new(*refusal)) }
 // goneAtStart ends a check whose server has not answered its handshake: one that has exited could not be tested, and why it did is in
 // its stderr. One that is there and does not answer is for the judge.
 func (x *exam) goneAtStart(ctx context.Context) error {
-	select {
-	case <-x.gone:
-	case <-time.After(lastWords):
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if _, err := x.goneWithin(ctx, lastWords); err != nil {
+		return err
 	}
 	if !x.exited() {
 		return errOver
@@ -164,13 +165,20 @@ func (x *exam) goneAtStart(ctx context.Context) error {
 
 // failed ends a check whose server stopped answering: the judge says what that means.
 func (x *exam) failed(ctx context.Context) error {
+	_, err := x.goneWithin(ctx, lastWords)
+	return cmp.Or(err, errOver)
+}
+
+// goneWithin waits for the server's end, for some time.
+func (x *exam) goneWithin(ctx context.Context, d time.Duration) (gone bool, err error) {
 	select {
 	case <-x.gone:
-	case <-time.After(lastWords):
+		return true, nil
+	case <-time.After(d):
+		return false, nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	}
-	return errOver
 }
 
 func (x *exam) call() map[string]any {

@@ -34,27 +34,26 @@ type Check struct {
 	Do    string `json:"do,omitempty"`    // what to do about it
 }
 
-// Facts are what was found. An empty error is "it works"; what was not tried on this system is in Untried.
+// Facts are what was found.
 type Facts struct {
 	System  record.System
 	Witness record.Witness // as a real run had it; as far as known where that failed
+	// By check: why something does not work ("": it does), and what was not tried on this system.
+	Fails   map[string]string
 	Untried map[string]bool
 
-	Pidfd, SockDiag, Cgroup      string // errors
-	UserSpace, PIDSpace, LastPID string // errors
-	Hidden, HiddenAdvice         string // error: what /proc does not show
-	Own, Other                   Sight
-	Yama                         string // ptrace_scope; "" where there is no Yama
-	Files, Processes             Limit
-	PIDMax                       int
-	TicksPerSecond               int
-	Init                         Init
-	Sockets                      Sockets
-	Disk                         Disk
-	Peers                        []Peer
-	Packages                     string // error: why there is no folder for the packages of hosts
-	Lacks                        []Lack // with one nothing is started, and there is no trial
-	Trial                        Trial
+	HiddenAdvice     string // what helps where /proc does not show all
+	Own, Other       Sight
+	Yama             string // ptrace_scope; "" where there is no Yama
+	Files, Processes Limit
+	PIDMax           int
+	TicksPerSecond   int
+	Init             Init
+	Sockets          Sockets
+	Disk             Disk
+	Peers            []Peer
+	Lacks            []Lack // with one nothing is started, and there is no trial
+	Trial            Trial
 }
 
 // Sight is what could be read of a process.
@@ -145,6 +144,11 @@ func works(name, err, fine string, state State, means, do string) Check {
 	return ok(name, cmp.Or(err, fine)).but(err != "", state, means, do)
 }
 
+// works is the same for what was noted by the name of the check.
+func (f Facts) works(name, fine string, state State, means, do string) Check {
+	return works(name, f.Fails[name], fine, state, means, do)
+}
+
 // witnesses are the checks of what a run can see.
 func (f Facts) witnesses() []Check {
 	census := ok("census", f.Witness.Census).but(f.Witness.Census != "procfs", Weaker,
@@ -164,14 +168,14 @@ func (f Facts) witnesses() []Check {
 		works("subreaper", orphans, "orphans of a host are reparented to the bench", Weaker,
 			"a server that leaves the host's process tree is seen by the ledger alone, a helper of it by nobody",
 			"Linux 3.4 has it; a seccomp filter may forbid prctl(PR_SET_CHILD_SUBREAPER)"),
-		works("pidfd", f.Pidfd, "signals go through a handle, deaths are announced", Weaker,
+		f.works("pidfd", "signals go through a handle, deaths are announced", Weaker,
 			"a pid that is reused within microseconds of its check could be hit; deaths are polled for",
 			"Linux 5.3 has it; a seccomp filter may forbid pidfd_open"),
-		works("sock-diag", f.SockDiag, "the other end of a socketpair is found", Weaker,
+		f.works("sock-diag", "the other end of a socketpair is found", Weaker,
 			"who holds the other end of a socketpair (Node and Bun hosts use them for stdio) can't be seen",
 			"load the kernel module unix_diag, or allow AF_NETLINK"),
 		f.cgroup(),
-		works("proc", f.Hidden, "all processes can be seen", Weaker,
+		f.works("proc", "all processes can be seen", Weaker,
 			"the census lacks processes: one that changes its user, or all", f.HiddenAdvice),
 		f.Own.check("evidence", "of a server of a run everything can be read", Weaker,
 			"the evidence on a survivor lacks it: some kinds of leaks are reported as plain orphans", advice),
@@ -182,15 +186,15 @@ func (f Facts) witnesses() []Check {
 
 // cgroup tells why no cgroup can be made, which is nearly always delegation.
 func (f Facts) cgroup() Check {
-	c := works("cgroup", f.Cgroup, "a run gets a cgroup v2 of its own, which can be killed as a whole", Weaker,
+	c := f.works("cgroup", "a run gets a cgroup v2 of its own, which can be killed as a whole", Weaker,
 		"the last sweep finds processes by looking: one that forks faster than it is looked for could outlive a run", "")
 	switch {
 	case c.State == OK:
-	case strings.Contains(f.Cgroup, "no cgroup v2"):
+	case strings.Contains(c.Found, "no cgroup v2"):
 		c.Do = "mount cgroup2, or boot with systemd.unified_cgroup_hierarchy=1"
-	case strings.Contains(f.Cgroup, "read-only"):
+	case strings.Contains(c.Found, "read-only"):
 		c.Do = "the container has /sys/fs/cgroup read-only: start it with its own writable cgroup namespace"
-	case strings.Contains(f.Cgroup, "cgroup.kill"):
+	case strings.Contains(c.Found, "cgroup.kill"):
 		c.Do = "cgroup.kill needs Linux 5.14"
 	default:
 		c.Do = "have a cgroup delegated: systemd-run --user --scope -p Delegate=yes leakbench run ..."
@@ -210,10 +214,10 @@ func (s Sight) check(name, fine string, state State, means, do string) Check {
 func (f Facts) spaces() []Check {
 	const skipped = "scenarios with a host as PID 1 are skipped, with the reason"
 	return []Check{
-		works("user-namespace", f.UserSpace, "can be made", Missing, skipped,
+		f.works("user-namespace", "can be made", Missing, skipped,
 			"allow it: kernel.unprivileged_userns_clone=1, user.max_user_namespaces > 0, kernel.apparmor_restrict_unprivileged_userns=0"),
-		works("pid-namespace", f.PIDSpace, "can be made", Missing, skipped, "it needs a user namespace, or root"),
-		works("ns-last-pid", f.LastPID, "the next pid can be chosen in a pid namespace", Missing,
+		f.works("pid-namespace", "can be made", Missing, skipped, "it needs a user namespace, or root"),
+		f.works("ns-last-pid", "the next pid can be chosen in a pid namespace", Missing,
 			"pid reuse can't be staged: its scenarios are skipped, with the reason",
 			"it needs a pid namespace and a writable /proc/sys/kernel/ns_last_pid"),
 	}
@@ -241,7 +245,7 @@ func (f Facts) room() []Check {
 		ok("pid-max", fmt.Sprint(f.PIDMax)).but(f.PIDMax > 0 && f.PIDMax < fewPIDs, Weaker,
 			"pids are reused quickly: a host that signals by pid alone hits strangers", "sysctl kernel.pid_max=4194304"),
 		ok("clock-ticks", ticks), f.Init.check(), f.Sockets.check(), f.Disk.check(),
-		works("packages", f.Packages, "there is a folder for the packages of hosts", Weaker,
+		f.works("packages", "there is a folder for the packages of hosts", Weaker,
 			"published hosts can't be installed or run; nothing else needs it", "set HOME, or LEAKBENCH_HOSTS_DIR"),
 	}
 }

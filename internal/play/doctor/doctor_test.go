@@ -23,7 +23,7 @@ func healthy() doctor.Facts {
 	return doctor.Facts{
 		System:  record.System{OS: "linux", Arch: "amd64", Kernel: "6.8", CPUs: 4, UID: 1000},
 		Witness: record.Witness{Ledger: "SO_PEERCRED", Census: "procfs", Subreaper: true, Cgroup: "/x"},
-		Untried: map[string]bool{}, Files: doctor.Limit{Soft: 1 << 20}, Processes: doctor.Limit{},
+		Fails:   map[string]string{}, Untried: map[string]bool{}, Files: doctor.Limit{Soft: 1 << 20}, Processes: doctor.Limit{},
 		PIDMax: 1 << 22, TicksPerSecond: 100, Init: doctor.Init{Name: "systemd"},
 		Sockets: doctor.Sockets{Wanted: "/tmp", Dir: "/tmp", Length: 30, Max: 107},
 		Disk:    doctor.Disk{Dir: "/", Free: 1 << 40, Other: "another folder"},
@@ -64,18 +64,18 @@ func TestDiagnose(t *testing.T) {
 		"other census":       {func(f *doctor.Facts) { f.Witness.Census = "gopsutil" }, "census", doctor.Weaker, "gopsutil", "Linux"},
 		"no attestation":     {func(f *doctor.Facts) { f.Witness.Ledger = "none" }, "ledger", doctor.Weaker, "not attested", ""},
 		"no subreaper":       {func(f *doctor.Facts) { f.Witness.Subreaper = false }, "subreaper", doctor.Weaker, "not adopted", "prctl"},
-		"no pidfd":           {func(f *doctor.Facts) { f.Pidfd = "ENOSYS" }, "pidfd", doctor.Weaker, "ENOSYS", "5.3"},
-		"no sock_diag":       {func(f *doctor.Facts) { f.SockDiag = "EPERM" }, "sock-diag", doctor.Weaker, "EPERM", "unix_diag"},
-		"no delegation":      {func(f *doctor.Facts) { f.Cgroup = "mkdir: permission denied" }, "cgroup", doctor.Weaker, "denied", "Delegate=yes"},
-		"cgroup read-only":   {func(f *doctor.Facts) { f.Cgroup = "mkdir: read-only file system" }, "cgroup", doctor.Weaker, "read-only", "container"},
-		"no cgroup v2":       {func(f *doctor.Facts) { f.Cgroup = "no cgroup v2 here" }, "cgroup", doctor.Weaker, "no cgroup", "mount cgroup2"},
-		"old cgroup":         {func(f *doctor.Facts) { f.Cgroup = "stat cgroup.kill: no such file" }, "cgroup", doctor.Weaker, "cgroup.kill", "5.14"},
-		"hidepid":            {func(f *doctor.Facts) { f.Hidden, f.HiddenAdvice = "hidden", "remount" }, "proc", doctor.Weaker, "hidden", "remount"},
+		"no pidfd":           {func(f *doctor.Facts) { f.Fails["pidfd"] = "ENOSYS" }, "pidfd", doctor.Weaker, "ENOSYS", "5.3"},
+		"no sock_diag":       {func(f *doctor.Facts) { f.Fails["sock-diag"] = "EPERM" }, "sock-diag", doctor.Weaker, "EPERM", "unix_diag"},
+		"no delegation":      {func(f *doctor.Facts) { f.Fails["cgroup"] = "mkdir: permission denied" }, "cgroup", doctor.Weaker, "denied", "Delegate=yes"},
+		"cgroup read-only":   {func(f *doctor.Facts) { f.Fails["cgroup"] = "mkdir: read-only file system" }, "cgroup", doctor.Weaker, "read-only", "container"},
+		"no cgroup v2":       {func(f *doctor.Facts) { f.Fails["cgroup"] = "no cgroup v2 here" }, "cgroup", doctor.Weaker, "no cgroup", "mount cgroup2"},
+		"old cgroup":         {func(f *doctor.Facts) { f.Fails["cgroup"] = "stat cgroup.kill: no such file" }, "cgroup", doctor.Weaker, "cgroup.kill", "5.14"},
+		"hidepid":            {func(f *doctor.Facts) { f.Fails["proc"], f.HiddenAdvice = "hidden", "remount" }, "proc", doctor.Weaker, "hidden", "remount"},
 		"yama":               {func(f *doctor.Facts) { f.Own.Unseen, f.Yama = []string{"syscall: denied"}, "2" }, "evidence", doctor.Weaker, "syscall: denied", "ptrace_scope is 2"},
 		"other users":        {func(f *doctor.Facts) { f.Other = doctor.Sight{Who: "pid 1", Unseen: []string{"exe: denied"}} }, "others", doctor.Weaker, "pid 1: exe", "CAP_SYS_PTRACE"},
-		"no user namespace":  {func(f *doctor.Facts) { f.UserSpace = "EPERM" }, "user-namespace", doctor.Missing, "EPERM", "userns"},
-		"no pid namespace":   {func(f *doctor.Facts) { f.PIDSpace = "EPERM" }, "pid-namespace", doctor.Missing, "EPERM", "root"},
-		"no ns_last_pid":     {func(f *doctor.Facts) { f.LastPID = "EROFS" }, "ns-last-pid", doctor.Missing, "EROFS", "writable"},
+		"no user namespace":  {func(f *doctor.Facts) { f.Fails["user-namespace"] = "EPERM" }, "user-namespace", doctor.Missing, "EPERM", "userns"},
+		"no pid namespace":   {func(f *doctor.Facts) { f.Fails["pid-namespace"] = "EPERM" }, "pid-namespace", doctor.Missing, "EPERM", "root"},
+		"no ns_last_pid":     {func(f *doctor.Facts) { f.Fails["ns-last-pid"] = "EROFS" }, "ns-last-pid", doctor.Missing, "EROFS", "writable"},
 		"few descriptors":    {func(f *doctor.Facts) { f.Files = doctor.Limit{Soft: 256, Hard: 4096} }, "files", doctor.Weaker, "256", "ulimit -n 65536"},
 		"a low hard limit":   {func(f *doctor.Facts) { f.Files = doctor.Limit{Soft: 256, Hard: 256} }, "files", doctor.Weaker, "256", "hard limit (256)"},
 		"few processes":      {func(f *doctor.Facts) { f.Processes = doctor.Limit{Soft: 100, Hard: 4096} }, "processes", doctor.Weaker, "100", "ulimit -u"},
@@ -148,7 +148,7 @@ func TestLook(t *testing.T) {
 		assert.Empty(t, f.Own.Unseen, "a child of ours hides nothing from us")
 		assert.Equal(t, 100, f.TicksPerSecond, "USER_HZ is 100 on every architecture that Go runs on")
 		assert.NotZero(t, f.PIDMax)
-		assert.Equal(t, f.Witness.Cgroup == "", f.Cgroup != "", "the doctor and the run agree on the cgroup: %q, %q", f.Witness.Cgroup, f.Cgroup)
+		assert.Equal(t, f.Witness.Cgroup == "", f.Fails["cgroup"] != "", "the doctor and the run agree on the cgroup: %q, %q", f.Witness.Cgroup, f.Fails["cgroup"])
 	}
 }
 

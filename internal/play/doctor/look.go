@@ -46,15 +46,16 @@ const (
 
 // Look tries everything. It takes about a second, most of it the trial run.
 func Look(ctx context.Context, p Params) Facts {
-	f := Facts{Untried: map[string]bool{}, Lacks: Lacks(p.Self)}
+	f := Facts{Fails: map[string]string{}, Untried: map[string]bool{}, Lacks: Lacks(p.Self)}
 	f.lookAtSockets()
 	f.lookAtDisk(p.Out)
 	f.Disk.Other = p.Else
 	_, err := hostfile.InstallDir("any", "1")
-	f.Packages = says(err)
+	f.Fails["packages"] = says(err)
 	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}
-	f.Pidfd, f.SockDiag = f.tried("pidfd", proc.TryPidfd()), f.tried("sock-diag", proc.TrySockDiag())
-	f.Cgroup = f.tried("cgroup", keeper.TryCgroup())
+	for name, try := range map[string]func() error{"pidfd": proc.TryPidfd, "sock-diag": proc.TrySockDiag, "cgroup": keeper.TryCgroup} {
+		f.Fails[name] = f.tried(name, try())
+	}
 	f.lookAtSystem()
 	if len(f.Lacks) > 0 {
 		f.leaveOut()

@@ -19,11 +19,11 @@ import (
 
 // lookAtSystem starts no process.
 func (f *Facts) lookAtSystem() {
-	if f.Hidden = f.tried("proc", proc.TryProc()); f.Hidden != "" {
+	if f.Fails["proc"] = f.tried("proc", proc.TryProc()); f.Fails["proc"] != "" {
 		f.HiddenAdvice = procAdvice
 	} else if _, err := proc.Identify(1); err != nil && f.tried("proc", err) != "" {
 		f.HiddenAdvice = "mount /proc without hidepid, or run in the group that its gid= option names"
-		f.Hidden = "processes of other users are hidden: /proc is mounted with hidepid"
+		f.Fails["proc"] = "processes of other users are hidden: /proc is mounted with hidepid"
 	}
 	f.Yama = firstLine("/proc/sys/kernel/yama/ptrace_scope")
 	f.Files, f.Processes = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
@@ -34,10 +34,10 @@ func (f *Facts) lookAtSystem() {
 
 func (f *Facts) lookWithProcesses(ctx context.Context, self string) {
 	f.lookAtEvidence(ctx, self)
-	f.UserSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER, "exit 0", ""))
-	f.PIDSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo $$", "1"))
+	f.Fails["user-namespace"] = says(inSpace(ctx, syscall.CLONE_NEWUSER, "exit 0", ""))
+	f.Fails["pid-namespace"] = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo $$", "1"))
 	// The next process of a new namespace gets the pid after the one that is written.
-	f.LastPID = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID,
+	f.Fails["ns-last-pid"] = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID,
 		"echo 4000 > /proc/sys/kernel/ns_last_pid && sh -c 'echo $$'; exit", "4001"))
 }
 

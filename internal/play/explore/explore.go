@@ -293,13 +293,7 @@ func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
 	if e.OnRun != nil {
 		e.OnRun(n, s, *j)
 	}
-	fresh := 0
-	for _, c := range cover.Seen(j.History) {
-		if e.table[c] && !e.seen[c] {
-			e.seen[c] = true
-			fresh++
-		}
-	}
+	fresh := e.cover(j)
 	prints, news := e.note(n, s, j)
 	switch j.Verdict.Outcome {
 	case verdict.Clean:
@@ -314,7 +308,7 @@ func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
 			e.doubts[d.Code].Count++
 		}
 	}
-	if fresh > 0 && j.Verdict.Outcome != verdict.Inconclusive || news {
+	if fresh && j.Verdict.Outcome != verdict.Inconclusive || news {
 		e.keep(s, prints)
 	}
 	if !news && j.Verdict.Outcome != verdict.Inconclusive {
@@ -323,6 +317,16 @@ func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
 			_ = os.Remove(s.File)
 		}
 	}
+}
+
+// cover notes the cells that a run has filled, and says whether one of them was not filled before.
+func (e *explorer) cover(j *verdict.Judged) (fresh bool) {
+	for _, c := range cover.Seen(j.History) {
+		if e.table[c] && !e.seen[c] {
+			e.seen[c], fresh = true, true
+		}
+	}
+	return fresh
 }
 
 // discard removes a run that shows nothing new.

@@ -42,6 +42,11 @@ type Found struct {
 	Dir     string         `json:"dir"` // of a run that shows it
 	Page    string         `json:"page"`
 
+	search
+}
+
+// search is what playing it again needs.
+type search struct {
 	scenario *scenarios.Scenario
 	seed     uint64
 	sure     bool // its run left no doubt
@@ -86,8 +91,8 @@ func (e *explorer) note(n int, s *scenarios.Scenario, j *verdict.Judged) (prints
 			known = &Found{
 				Print: print, Law: f.Law, Kind: f.Kind, Severity: f.Severity, Title: f.Title, First: n + 1, After: e.elapsed(),
 				From: s.Size(), To: s.Size(), File: s.File, Command: j.Run.Header.Command, Dir: j.Dir, Page: e.page(j),
-				Known:    e.prints[print] || e.prints[f.Fingerprint],
-				scenario: s, seed: j.Run.Header.Seed, sure: len(j.Verdict.Doubts) == 0,
+				Known:  e.prints[print] || e.prints[f.Fingerprint],
+				search: search{scenario: s, seed: j.Run.Header.Seed, sure: len(j.Verdict.Doubts) == 0},
 			}
 			e.found[print] = known
 			e.result.Findings = append(e.result.Findings, known)

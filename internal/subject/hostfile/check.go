@@ -110,17 +110,19 @@ func checkServer(m *yamlfile.Node, s subject.Spec) {
 	if s.Kind == record.KindDriver || s.Kind == "" || len(s.Argv) == 0 {
 		return
 	}
-	names := func(texts []string) bool {
-		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, subject.Placeholder) })
-	}
-	told := names(s.Argv[1:]) || names(s.Env) || len(s.Configs) > 0 ||
-		s.HTTP != nil && (s.HTTP.Transport == subject.TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}"))
-	if !told && m.Find("command") != nil {
+	if !isTold(s) && m.Find("command") != nil {
 		m.Key("command").Problem("the host does not know what to launch: put %s into the command, or give it a config", subject.Placeholder)
 	}
 	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && len(s.Configs) == 0 {
 		m.Key("drive").Problem("a URL with {{label}} is for a gateway with several servers, which needs a config")
 	}
+}
+
+// isTold says that something tells a host what to launch.
+func isTold(s subject.Spec) bool {
+	names := func(t string) bool { return strings.Contains(t, subject.Placeholder) }
+	return slices.ContainsFunc(s.Argv[1:], names) || slices.ContainsFunc(s.Env, names) || len(s.Configs) > 0 ||
+		s.HTTP != nil && (s.HTTP.Transport == subject.TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}"))
 }
 
 // Where which placeholders mean something.

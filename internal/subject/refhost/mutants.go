@@ -34,14 +34,15 @@ type flawed struct {
 
 func (f *flawed) ended(c *connection, why ending) {
 	f.keep(c)
-	if why == superseded && f.flaw == catalogue.ForgetsOld || why == orderly && f.flaw == catalogue.KeepsClosed {
+	fails := func(flaw catalogue.Flaw, at ending) bool { return f.flaw == flaw && why == at }
+	if fails(catalogue.ForgetsOld, superseded) || fails(catalogue.KeepsClosed, orderly) {
 		return // it is ended with the host
 	}
-	if why == superseded && f.flaw == catalogue.EndsLate {
+	if fails(catalogue.EndsLate, superseded) {
 		f.endLate(c)
 		return
 	}
-	if f.flaw == catalogue.JobOfSession && c.entry && why == cutOff {
+	if fails(catalogue.JobOfSession, cutOff) && c.entry {
 		f.kill(c)
 	}
 	f.exact.ended(c, why)
@@ -51,7 +52,7 @@ func (f *flawed) ended(c *connection, why ending) {
 	if f.flaw == catalogue.KillsByCommand {
 		killCommand(c.cmd.Args)
 	}
-	if why == superseded && f.flaw == catalogue.KillsSibling {
+	if fails(catalogue.KillsSibling, superseded) {
 		f.killNewest()
 	}
 }

@@ -73,11 +73,7 @@ func (a *aims) steps(steps []scenarios.Step) {
 }
 
 func (a *aims) step(s *scenarios.Step) {
-	session := a.sessions[s.Session]
-	if session == nil && s.Session != "" {
-		session = &aim{s.Label, New}
-		a.sessions[s.Session] = session
-	}
+	session := a.session(s)
 	switch s.Op {
 	case record.OpOpen:
 		a.meets(session.label, s.Op, session.state)
@@ -112,6 +108,14 @@ func (a *aims) step(s *scenarios.Step) {
 		return
 	}
 	a.steps(s.Steps)
+}
+
+// session is the one of a step, nil where it has none.
+func (a *aims) session(s *scenarios.Step) *aim {
+	if a.sessions[s.Session] == nil && s.Session != "" {
+		a.sessions[s.Session] = &aim{s.Label, New}
+	}
+	return a.sessions[s.Session]
 }
 
 // ofLabel is for a step that is about all sessions of a label.

@@ -25,12 +25,7 @@ func Seen(h *history.History) (all []Cell) {
 
 // asking is what the host was asked for last before a time that is about the session of a server, and the state in which it found it.
 func asking(h *history.History, srv *history.Server, t int64, order bool) (op record.Op, state State) {
-	var last *history.Step
-	for _, s := range h.Steps() {
-		if s.Begun <= t && !s.Skipped && isAbout(s, srv) && (s.Op == record.OpBreak) == order {
-			last = s
-		}
-	}
+	last := lastAbout(h, srv, t, order)
 	if last == nil {
 		return "", ""
 	}
@@ -44,6 +39,16 @@ func asking(h *history.History, srv *history.Server, t int64, order bool) (op re
 		op = record.OpRestart
 	}
 	return op, state
+}
+
+// lastAbout is the last step before a time that is about the session of a server, or nil.
+func lastAbout(h *history.History, srv *history.Server, t int64, order bool) (last *history.Step) {
+	for _, s := range h.Steps() {
+		if s.Begun <= t && !s.Skipped && isAbout(s, srv) && (s.Op == record.OpBreak) == order {
+			last = s
+		}
+	}
+	return last
 }
 
 // isAbout says that a step is about the session of a server: it names it, or its label, or ends the host.

@@ -46,8 +46,7 @@ func (m *maker) tickMove() []scenarios.Step {
 	step := scenarios.Step{Op: record.OpTick}
 	var fit []*server
 	for _, v := range m.servers {
-		always := !slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective)
-		if !v.hangs() || m.Alone || always && v.holds(true) && m.Can(record.OpCancel) {
+		if m.canDo(v) {
 			fit = append(fit, v)
 		}
 	}
@@ -69,6 +68,12 @@ func (m *maker) tickMove() []scenarios.Step {
 		}
 	}
 	return []scenarios.Step{step}
+}
+
+// canDo says that a job of a server comes to an end.
+func (m *maker) canDo(v *server) bool {
+	always := !slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective)
+	return !v.hangs() || m.Alone || always && v.holds(true) && m.Can(record.OpCancel)
 }
 
 func (m *maker) job(v *server) scenarios.Job {

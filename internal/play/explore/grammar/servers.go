@@ -215,16 +215,20 @@ func (s *server) hindered(moments []string, launch int) bool {
 func (s *server) holds(forEver bool) bool {
 	held := false
 	for _, f := range s.Script.Faults {
-		due := f.Probability == 0 && (s.exact && f.Launch == s.launches+1 || f.Launch == 0 && f.Every == 0)
 		waits := f.Do == "hang" || f.Do == "delay" && f.For >= time150 && !forEver
 		switch {
-		case f.On == "initialize" && waits && due:
+		case f.On == "initialize" && waits && s.next(f):
 			held = true
 		case slices.Contains(early, f.On) && f.On != "list" && !slices.Contains(harmless, f.Do), slices.Contains(lasting, f.Do):
 			return false
 		}
 	}
 	return held && !s.spoiled && s.Script.Era == ""
+}
+
+// next says that the next launch is one that a fault is for, for certain.
+func (s *server) next(f fakeserver.Fault) bool {
+	return f.Probability == 0 && (s.exact && f.Launch == s.launches+1 || f.Launch == 0 && f.Every == 0)
 }
 
 // answered are the actions after which a handshake is over all the same: refused, or with the end of the server. After the others a client

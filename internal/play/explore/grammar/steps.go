@@ -54,7 +54,7 @@ var moves = []move{
 	{2, record.OpRecycle, (*maker).recycleMove},
 }
 
-func (m *maker) makeSteps() (steps []scenarios.Step) {
+func (m *maker) makeSessions() {
 	for _, s := range m.servers {
 		more := m.weighted(70, 30)
 		if m.shared {
@@ -64,17 +64,26 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 			m.sessions = append(m.sessions, &session{name: fmt.Sprintf("%s-%d", s.Label, n+1), server: s})
 		}
 	}
-	weights := make([]int, len(moves))
+}
+
+// weights are those of the moves, by what the host can and what is to be tried.
+func (m *maker) weights() []int {
+	weights, beside := make([]int, len(moves)), m.Want.State == InCall || m.Want.State == Connecting
 	for i, v := range moves {
 		weights[i] = v.weight
-		switch beside := m.Want.State == InCall || m.Want.State == Connecting; {
+		switch {
 		case !m.can(v.op):
 			weights[i] = 0
 		case v.op == m.Want.Op && !beside, v.op == record.OpParallel && beside, v.op == record.OpTick && m.Want.Op == record.OpJob:
 			weights[i] += wanted
 		}
 	}
-	over := false
+	return weights
+}
+
+func (m *maker) makeSteps() (steps []scenarios.Step) {
+	m.makeSessions()
+	weights, over := m.weights(), false
 	if m.Calm && m.can(record.OpRepeat) {
 		steps = m.calmly()
 	}

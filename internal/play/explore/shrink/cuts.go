@@ -183,32 +183,40 @@ func (c *cutter) fault(f *fakeserver.Fault) {
 
 const shortest = 50 * time.Millisecond
 
-// detail makes a step plainer.
-func (c *cutter) detail(s *scenarios.Step) []scenarios.Step {
-	switch {
-	case c.cut(s.Op == record.OpForget):
-		s.Op = record.OpClose
-	case c.cut(s.Op == record.OpBreak && s.With.Do != "exit"):
-		s.With = fakeserver.Fault{On: s.With.On, Do: "exit"}
-	case c.cut(s.Cancel):
-		s.Cancel, s.Twice, s.Expect = false, false, record.ExpectAny
-	case c.cut(s.Twice):
-		s.Twice = false
-	case c.cut(s.Tool != "" || s.Args != nil):
+type step = scenarios.Step
+
+// details are ways to make a step plainer.
+var details = []struct {
+	can func(*step) bool
+	cut func(*step)
+}{
+	{func(s *step) bool { return s.Op == record.OpForget }, func(s *step) { s.Op = record.OpClose }},
+	{
+		func(s *step) bool { return s.Op == record.OpBreak && s.With.Do != "exit" },
+		func(s *step) { s.With = fakeserver.Fault{On: s.With.On, Do: "exit"} },
+	},
+	{func(s *step) bool { return s.Cancel }, func(s *step) { s.Cancel, s.Twice, s.Expect = false, false, record.ExpectAny }},
+	{func(s *step) bool { return s.Twice }, func(s *step) { s.Twice = false }},
+	{func(s *step) bool { return s.Tool != "" || s.Args != nil }, func(s *step) {
 		s.Tool, s.Args = "", nil
 		if s.Expect == record.ExpectFail {
 			s.Expect = record.ExpectAny
 		}
-	case c.cut(s.Timeout > 0 && s.Expect == record.ExpectAny):
-		s.Timeout, s.Expect = 0, ""
-	case c.cut(s.Timeout > 0):
-		s.Timeout = 0
-	case c.cut(s.Timeout.D() > 4*shortest):
-		s.Timeout = record.Duration(4 * shortest)
-	case c.cut(s.Expect == record.ExpectAny):
-		s.Expect = ""
-	case c.cut(s.After != "" || s.Grace > 0):
-		s.After, s.Grace = "", 0
+	}},
+	{func(s *step) bool { return s.Timeout > 0 && s.Expect == record.ExpectAny }, func(s *step) { s.Timeout, s.Expect = 0, "" }},
+	{func(s *step) bool { return s.Timeout > 0 }, func(s *step) { s.Timeout = 0 }},
+	{func(s *step) bool { return s.Timeout.D() > 4*shortest }, func(s *step) { s.Timeout = record.Duration(4 * shortest) }},
+	{func(s *step) bool { return s.Expect == record.ExpectAny }, func(s *step) { s.Expect = "" }},
+	{func(s *step) bool { return s.After != "" || s.Grace > 0 }, func(s *step) { s.After, s.Grace = "", 0 }},
+}
+
+// detail makes a step plainer.
+func (c *cutter) detail(s *step) []step {
+	for _, d := range details {
+		if c.cut(d.can(s)) {
+			d.cut(s)
+			break
+		}
 	}
 	for k := range s.Jobs {
 		c.job(&s.Jobs[k])

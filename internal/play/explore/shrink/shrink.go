@@ -5,6 +5,7 @@ package shrink
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -20,47 +21,57 @@ type Params struct {
 // Smallest is the smallest scenario that was found, and how many were tried. An error of Shows ends the search; what was found so far is
 // returned with it.
 func Smallest(ctx context.Context, s *scenarios.Scenario, p Params) (smallest *scenarios.Scenario, tried int, err error) {
-	side := max(1, p.Side)
-	seen := map[string]bool{s.Text(): true}
-	for smaller := true; smaller; {
-		smaller = false
-		var batch []*scenarios.Scenario
-		next := func() error {
-			shown, err := p.Shows(ctx, batch)
-			if err != nil {
-				return err
-			}
-			tried += len(batch)
-			for i := range batch {
-				if shown[i] {
-					s, smaller = batch[i], true
-					break
-				}
-			}
-			batch = nil
-			return nil
-		}
-		for _, c := range candidates(s) {
-			if tried+len(batch) >= p.Most || smaller {
-				break
-			}
-			if seen[c.Text()] {
-				continue
-			}
-			seen[c.Text()] = true
-			if batch = append(batch, c); len(batch) == side {
-				if err := next(); err != nil {
-					return s, tried, err
-				}
-			}
-		}
-		if len(batch) > 0 && !smaller {
-			if err := next(); err != nil {
-				return s, tried, err
-			}
-		}
+	h := hunt{Params: p, seen: map[string]bool{s.Text(): true}}
+	for s != nil && err == nil {
+		smallest = s
+		s, err = h.smaller(ctx, s)
 	}
-	return s, tried, nil
+	return smallest, h.tried, err
+}
+
+// hunt is a search under way.
+type hunt struct {
+	Params
+	seen  map[string]bool
+	tried int
+}
+
+// smaller is the first scenario that is one cut smaller and shows it, or nil.
+func (h *hunt) smaller(ctx context.Context, s *scenarios.Scenario) (*scenarios.Scenario, error) {
+	var batch []*scenarios.Scenario
+	for _, c := range candidates(s) {
+		if h.tried+len(batch) >= h.Most {
+			break
+		}
+		if h.seen[c.Text()] {
+			continue
+		}
+		h.seen[c.Text()] = true
+		if batch = append(batch, c); len(batch) < h.Side {
+			continue
+		}
+		if shown, err := h.try(ctx, batch); shown != nil || err != nil {
+			return shown, err
+		}
+		batch = nil
+	}
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	return h.try(ctx, batch)
+}
+
+// try is the first scenario of a batch that shows it, or nil.
+func (h *hunt) try(ctx context.Context, batch []*scenarios.Scenario) (*scenarios.Scenario, error) {
+	shown, err := h.Shows(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	h.tried += len(batch)
+	if i := slices.Index(shown, true); i >= 0 {
+		return batch[i], nil
+	}
+	return nil, nil
 }
 
 // candidates are the scenarios that are one cut smaller, those of the large cuts first.

@@ -1,5 +1,0 @@
-//go:build race
-
-package leakbench_test
-
-const raceDetector = true
