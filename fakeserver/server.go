@@ -80,7 +80,7 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 	o.launch = play.Launch
 	s := &server{
 		options: o, era: cmp.Or(script.Era, EraLegacy), in: in, bench: b, out: output{file: out},
-		chosen: chosen{script: script.Faults, seed: play.Seed, number: make(chan int, 1)},
+		chosen:  chosen{script: script.Faults, seed: play.Seed, number: make(chan int, 1)},
 		goodbye: goodbye{stopping: make(chan struct{})}, flight: flight{all: map[string]*request{}},
 	}
 	s.choose(play.Launch)
