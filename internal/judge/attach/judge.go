@@ -37,6 +37,11 @@ func (v *View) broken(ch *Child, b *breach.Breach) {
 	v.Breaches = append(v.Breaches, b)
 }
 
+// open says why a law can't be judged.
+func (v *View) open(law, reason string) {
+	v.Open = append(v.Open, breach.Unjudged{Law: law, Reason: reason})
+}
+
 // name is how a process is called in a value.
 func name(ch *Child) string { return fmt.Sprintf("pid %d (%s)", ch.PID, prose.Plain(ch.Comm)) }
 
@@ -204,7 +209,7 @@ func (w *Watch) judgeZombies(v *View) {
 func (w *Watch) judgeHandles(v *View) {
 	switch held := facts.Floor(w.dangling); {
 	case w.host.Exited || len(held) < 2:
-		v.Open = append(v.Open, breach.Unjudged{Law: "L5", Reason: "what the host holds of processes that are gone was not seen twice"})
+		v.open("L5", "what the host holds of processes that are gone was not seen twice")
 	case facts.Rises(held) > mostRises:
 		v.Breaches = append(v.Breaches, &breach.Breach{
 			Law: "L5", Kind: "fd-leak", Cause: record.CauseWatched, At: []int64{v.To}, Like: "fd-leak",
@@ -228,17 +233,11 @@ func (w *Watch) openHandles(v *View) {
 	case all == nil, !all.Grows():
 		v.TooShort = w.to-w.from < int64(LeastSpan)
 	case own == nil:
-		v.Open = append(v.Open, breach.Unjudged{
-			Law:    "L5",
-			Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough",
-		})
+		v.open("L5", "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough")
 	case own.Grows() && facts.Rises(facts.Floor(w.points[ofOwnDescriptors].values)) > mostRises:
-		v.Open = append(v.Open, breach.Unjudged{
-			Law: "L5",
-			Reason: fmt.Sprintf(
-				"the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for",
-				own.Last, own.First),
-		})
+		v.open("L5", fmt.Sprintf(
+			"the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for",
+			own.Last, own.First))
 	case !flat && all.Last-all.First > own.Last-own.First:
 		v.Open = append(v.Open,
 			breach.Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
@@ -270,16 +269,17 @@ func (w *Watch) openFlat(v *View) {
 		open = append(open, undone(left))
 	}
 	if left := v.tasks["L2"]; len(left) > 0 {
-		v.Open = append(v.Open, breach.Unjudged{Law: "L2", Reason: undone(left)})
+		v.open("L2", undone(left))
 	}
 	switch {
 	case w.to-w.from < int64(w.limits.Settle):
 		short := "it was watched for less than " + prose.Span(w.limits.Settle)
-		v.Open = append(v.Open, breach.Unjudged{Law: "L1", Reason: short}, breach.Unjudged{Law: "L4", Reason: short})
+		v.open("L1", short)
+		v.open("L4", short)
 	case len(open) > 0:
-		v.Open = append(v.Open, breach.Unjudged{Law: "L1", Reason: prose.List(open)})
+		v.open("L1", prose.List(open))
 	case !slices.ContainsFunc(v.Groups, func(g *Group) bool { return !g.Shell }):
-		v.Open = append(v.Open, breach.Unjudged{Law: "L1", Reason: "it had no server while it was watched"})
+		v.open("L1", "it had no server while it was watched")
 	}
 }
 
