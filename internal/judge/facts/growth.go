@@ -1,4 +1,5 @@
-// Package growth tells growth from noise in a handful of measurements.
+// Growth is told from noise in a handful of measurements.
+
 package facts
 
 import "slices"

@@ -1,5 +1,6 @@
-// Package blob packs runs into one file, as a shard of several machines hands them on and as a baseline is kept: a
-// zip of run files with a manifest that says what they are part of.
+// A blob is runs in one file, as a shard of several machines hands them on and as a baseline is kept: a zip of run files with a manifest
+// that says what they are part of.
+
 package gate
 
 import (
@@ -53,7 +54,7 @@ type file struct {
 	Try    int    `json:"try"`
 }
 
-// Write packs a part. Each of its runs must have its folder in Dir.
+// WriteBlob packs a part. Each of its runs must have its folder in Dir.
 func WriteBlob(path string, part Part) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -61,7 +62,7 @@ func WriteBlob(path string, part Part) error {
 	return files.Named(path, 0o600, func(w io.Writer) error { return write(w, part) })
 }
 
-// Keep is Write to a file of ours: it follows no link.
+// KeepBlob is WriteBlob to a file of ours: it follows no link.
 func KeepBlob(path string, part Part) error {
 	return files.Own(path, 0o600, func(w io.Writer) error { return write(w, part) })
 }
@@ -102,7 +103,7 @@ func pack(z *zip.Writer, name, path string) error {
 	return err
 }
 
-// Read unpacks a part and judges its runs. Nothing of it is written anywhere.
+// ReadBlob unpacks a part and judges its runs. Nothing of it is written anywhere.
 func ReadBlob(path string) (Part, error) {
 	part, err := read(path)
 	if err != nil {
@@ -179,7 +180,7 @@ func unpack(z *zip.Reader, name string) (*record.Run, int64, error) {
 	return run, maxRun + 1 - limited.N, err
 }
 
-// Load reads whatever holds runs: a run file, its folder, a blob, or a folder of
+// LoadBlobs reads whatever holds runs: a run file, its folder, a blob, or a folder of
 // any of these. Links in a folder are left out: latest is one of the others.
 func LoadBlobs(path string) ([]Part, error) {
 	path = record.Newest(path)
@@ -212,7 +213,7 @@ func LoadBlobs(path string) ([]Part, error) {
 	return loose(parts), nil
 }
 
-// LoadAll is Load of several. All that can't be read is in the error.
+// LoadAllBlobs is LoadBlobs of several. All that can't be read is in the error.
 func LoadAllBlobs(paths ...string) (parts []Part, err error) {
 	for _, path := range paths {
 		more, failed := LoadBlobs(path)
@@ -267,7 +268,7 @@ func loose(parts []Part) []Part {
 	return out
 }
 
-// Runs are the runs of parts that count, tries that were made again left out.
+// RunsOf are the runs of parts that count, tries that were made again left out.
 func RunsOf(parts []Part) []verdict.Judged {
 	all, _, _ := Merge(parts)
 	return Final(all)

@@ -1,4 +1,4 @@
-// Package live says what a watch shows of a host that was running already: which of its processes are servers, who holds the write
+// Package attach says what a watch shows of a host that was running already: which of its processes are servers, who holds the write
 // end of each one's stdin, which generations of a command line there are and which of them the host still uses, what grows, and
 // which breaches that comes to. It is a function of the run alone.
 //
