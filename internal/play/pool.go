@@ -45,8 +45,8 @@ type Pool struct {
 	Enough func(Result) bool
 }
 
-// errEnough ends what is under way once nothing more need be played: for its file it is a run that was stopped.
-var errEnough = fmt.Errorf("%w: nothing more need be played", observe.Interrupted{Signal: "leakbench"})
+// ErrEnough is the cause of a context that ends because nothing more need be played. What is under way then counts as not made.
+var ErrEnough = fmt.Errorf("%w: nothing more need be played", observe.Interrupted{Signal: "leakbench"})
 
 // Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was
 // cut short by its context; what Enough has ended is just not there.
@@ -142,7 +142,7 @@ func (s *shift) play(ctx context.Context, r Result) (again string) {
 	defer s.mu.Unlock()
 	s.now = slices.DeleteFunc(s.now, func(o *Result) bool { return o == &r })
 	r.Judged, r.Err, r.Took = judged, err, time.Since(begun)
-	if errors.Is(context.Cause(ctx), errEnough) {
+	if errors.Is(context.Cause(ctx), ErrEnough) {
 		return "" // it says nothing
 	}
 	s.results = append(s.results, r)
@@ -159,7 +159,7 @@ func (s *shift) play(ctx context.Context, r Result) (again string) {
 		s.Done(r, s.left)
 	}
 	if again == "" && s.Enough != nil && s.Enough(r) {
-		s.enough(errEnough)
+		s.enough(ErrEnough)
 	}
 	return again
 }
@@ -221,8 +221,8 @@ func undecided(r Result) bool {
 	return r.Judged != nil && (r.Judged.Verdict.Outcome == verdict.Inconclusive || len(r.Judged.Verdict.Doubts) > 0)
 }
 
-// crowded says why a result is to be made sure of alone, or "": it was played beside others, and they may have made it.
-func crowded(r Result) string {
+// Crowded says why a result is to be made sure of alone, or "": it was played beside others, and they may have made it.
+func (r Result) Crowded() string {
 	switch {
 	case !r.Beside || r.Try > 1:
 	case undecided(r) && r.Err != nil:
