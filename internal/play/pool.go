@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/bug"
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -228,10 +230,22 @@ func (r Result) Crowded() string {
 	case undecided(r) && r.Err != nil:
 		return "the " + r.Host.Kind.Subject() + " did not come up beside other runs"
 	case r.Err != nil || r.Judged == nil:
-	case len(r.Judged.Verdict.Doubts) > 0:
+	case slices.ContainsFunc(r.Judged.Verdict.Doubts, r.byLoad):
 		return "there was a doubt beside other runs"
 	default:
 		return r.Pushed(func(verdict.Finding) bool { return true })
 	}
 	return ""
+}
+
+// byLoad says that load may have made a doubt. It has no part in what the host does not offer, nor, where no step has come to a limit, in
+// a fault that nobody met.
+func (r Result) byLoad(d verdict.Doubt) bool {
+	switch d.Code {
+	case record.DoubtStepSkipped:
+		return false
+	case record.DoubtNotFired:
+		return r.Judged.History == nil || slices.ContainsFunc(r.Judged.History.Steps(), (*history.Step).Failed)
+	}
+	return true
 }
