@@ -20,11 +20,17 @@ func merges(base *scenarios.Scenario, hits []candidate) (all []*scenarios.Scenar
 			}
 		}
 		made, _ := scenarios.Parse(base.File, joined(text))
-		if made = tidy(made); made != nil {
+		if made = tidy(made); made != nil && smaller(made, hits[0].Scenario) {
 			all = append(all, made)
 		}
 	}
 	return all
+}
+
+// smaller says that a merge is worth trying. Two cuts that write the same steps anew at two places, as when a repeat is taken apart, would
+// have them twice.
+func smaller(made, than *scenarios.Scenario) bool {
+	return made.Size().Steps <= than.Size().Steps && len(made.Text()) < len(than.Text())
 }
 
 func lines(s *scenarios.Scenario) []string { return strings.Split(s.Text(), "\n") }

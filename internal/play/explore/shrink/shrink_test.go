@@ -125,6 +125,30 @@ func TestRounds(t *testing.T) {
 	assert.Equal(t, least, told[len(told)-1])
 }
 
+// TestNeverLarger: what two cuts write anew does not come twice where they are made at once.
+func TestNeverLarger(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"open: a", "call: a", "call: b", "await: b", "tick", "close: a", "checkpoint", "kill", "do: ignore", "tool: sleep"} {
+		s, err := scenarios.Parse("x.yaml", []byte(big))
+		require.NoError(t, err)
+		before := s
+		_, _, err = shrink.Smallest(t.Context(), s, shrink.Params{
+			Side: 8, Most: 1000,
+			Smaller: func(s *scenarios.Scenario) {
+				assert.LessOrEqual(t, s.Size().Steps, before.Size().Steps, "%s\n%s\n%s", word, before.Text(), s.Text())
+				before = s
+			},
+			Shows: func(_ context.Context, all []*scenarios.Scenario) (shown []bool, _ error) {
+				for _, c := range all {
+					shown = append(shown, has(c, word))
+				}
+				return shown, nil
+			},
+		})
+		require.NoError(t, err)
+	}
+}
+
 // TestOnceMore: a fault that a run once seemed to need is tried again, and goes.
 func TestOnceMore(t *testing.T) {
 	t.Parallel()
