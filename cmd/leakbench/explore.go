@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -38,7 +37,7 @@ func (a *app) exploreCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	registerHost(cmd, &f.host)
-	flags.Var((*duration.Flag)(&f.For), "for", "how long to look for findings; 0: until --runs (default 10m without --runs)")
+	flags.Var((*duration.Flag)(&f.For), "for", "how long all of it may take; 0: until --runs (default 10m without --runs)")
 	flags.IntVar(&f.Runs, "runs", 0, "how many scenarios to run; 0: as many as --for allows")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the scenarios; 0: draw one and print it")
 	flags.StringVar(&f.Corpus, "corpus", "", "folder that keeps scenarios worth running again; gate --corpus runs them")
@@ -74,19 +73,9 @@ func (a *app) explore(cmd *cobra.Command, f exploreFlags, command []string) erro
 	}
 	named := cmp.Or(f.Host.ID, f.Host.Name)
 	f.Self = fmt.Sprintf("leakbench explore --host %s --seed %d", named, f.Seed)
-	f.Again = func(file string, seed uint64) string {
-		return fmt.Sprintf("leakbench run %s --host %s --seed %d", file, named, seed)
-	}
+	f.Again = againOn(f.Host)
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	r, err := explore.Run(ctx, f.Params)
-	if r == nil {
-		return err
-	}
-	if a.format == "json" {
-		err = errors.Join(err, a.object(r, pretty))
-	} else {
-		err = errors.Join(err, r.Print(a.out, "--format json has all"))
-	}
-	return cmp.Or(err, exitWhen(r.New(), exitFinding), exitWhen(100*r.Inconclusive > r.Runs, exitInconclusive))
+	return a.explored(r, err)
 }

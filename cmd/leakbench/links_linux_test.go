@@ -34,6 +34,7 @@ var writers = []string{
 	"known update run.jsonl --reason r --known list.yaml!",
 	"score --hosts exact --scenarios shutdown -o board.md!",
 	"explore --host naive --runs 2 --seed 1 --shrink 0 --corpus corpus",
+	"shrink shutdown --host exact --seed 7",
 	"init --driver go client --force",
 	"selftest --law L1 --times 1",
 	"attach SELF --for 1s --record seen.jsonl",
@@ -219,7 +220,8 @@ func TestALinkInThePlaceOfAFolder(t *testing.T) {
 	for line, link := range map[string]string{
 		"run shutdown": ".leakbench", "gate shutdown": ".leakbench", "replay run.jsonl": ".leakbench", "lab": ".leakbench", "doctor": ".leakbench",
 		"runs prune --older 1m": ".leakbench", "known update run.jsonl --reason r": ".leakbench", "explore --runs 1": ".leakbench",
-		"explore --runs 1 --seed 7": ".leakbench/explore-7/scenarios", "score --hosts exact --scenarios shutdown": ".leakbench/score",
+		"explore --runs 1 --seed 7": ".leakbench/explore-7/scenarios", "shrink shutdown --seed 7": ".leakbench/shrink-7/scenarios",
+		"score --hosts exact --scenarios shutdown":         ".leakbench/score",
 		"score --hosts exact --scenarios shutdown -o x.md": ".leakbench/score/exact/shutdown", "init --driver go": "leakbench-driver",
 	} {
 		t.Run(line+" "+link, func(t *testing.T) {

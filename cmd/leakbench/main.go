@@ -127,7 +127,7 @@ func (a *app) root() *cobra.Command {
 		a.replayCommand(), a.mergeCommand(), a.judgeCommand(), a.reportCommand(), a.openCommand(), a.runsCommand(), a.listCommand(),
 		a.hostsCommand(), a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
-		a.initCommand(), a.exploreCommand(), a.bisectCommand(),
+		a.initCommand(), a.exploreCommand(), a.shrinkCommand(), a.bisectCommand(),
 		a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	describe(root, root.Name(), helps())
 	strictCommands(root)

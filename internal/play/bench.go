@@ -128,7 +128,7 @@ func (b *Bench) Keep(
 	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
 		return nil, errors.Join(failed, os.RemoveAll(c.Dir))
 	}
-	if failed != nil && errors.Is(context.Cause(ctx), errEnough) { // it was cut short, and counts as not made
+	if failed != nil && errors.Is(context.Cause(ctx), ErrEnough) { // it was cut short, and counts as not made
 		err := os.RemoveAll(c.Dir)
 		relinkLatest(b.Out, c.Dir)
 		return nil, errors.Join(failed, err)

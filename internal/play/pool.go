@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/bug"
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -45,8 +47,8 @@ type Pool struct {
 	Enough func(Result) bool
 }
 
-// errEnough ends what is under way once nothing more need be played: for its file it is a run that was stopped.
-var errEnough = fmt.Errorf("%w: nothing more need be played", observe.Interrupted{Signal: "leakbench"})
+// ErrEnough is the cause of a context that ends because nothing more need be played. What is under way then counts as not made.
+var ErrEnough = fmt.Errorf("%w: nothing more need be played", observe.Interrupted{Signal: "leakbench"})
 
 // Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was
 // cut short by its context; what Enough has ended is just not there.
@@ -142,7 +144,7 @@ func (s *shift) play(ctx context.Context, r Result) (again string) {
 	defer s.mu.Unlock()
 	s.now = slices.DeleteFunc(s.now, func(o *Result) bool { return o == &r })
 	r.Judged, r.Err, r.Took = judged, err, time.Since(begun)
-	if errors.Is(context.Cause(ctx), errEnough) {
+	if errors.Is(context.Cause(ctx), ErrEnough) {
 		return "" // it says nothing
 	}
 	s.results = append(s.results, r)
@@ -159,7 +161,7 @@ func (s *shift) play(ctx context.Context, r Result) (again string) {
 		s.Done(r, s.left)
 	}
 	if again == "" && s.Enough != nil && s.Enough(r) {
-		s.enough(errEnough)
+		s.enough(ErrEnough)
 	}
 	return again
 }
@@ -221,17 +223,29 @@ func undecided(r Result) bool {
 	return r.Judged != nil && (r.Judged.Verdict.Outcome == verdict.Inconclusive || len(r.Judged.Verdict.Doubts) > 0)
 }
 
-// crowded says why a result is to be made sure of alone, or "": it was played beside others, and they may have made it.
-func crowded(r Result) string {
+// Crowded says why a result is to be made sure of alone, or "": it was played beside others, and they may have made it.
+func (r Result) Crowded() string {
 	switch {
 	case !r.Beside || r.Try > 1:
 	case undecided(r) && r.Err != nil:
 		return "the " + r.Host.Kind.Subject() + " did not come up beside other runs"
 	case r.Err != nil || r.Judged == nil:
-	case len(r.Judged.Verdict.Doubts) > 0:
+	case slices.ContainsFunc(r.Judged.Verdict.Doubts, r.byLoad):
 		return "there was a doubt beside other runs"
 	default:
 		return r.Pushed(func(verdict.Finding) bool { return true })
 	}
 	return ""
+}
+
+// byLoad says that load may have made a doubt. It has no part in what the host does not offer, nor, where no step has come to a limit, in
+// a fault that nobody met.
+func (r Result) byLoad(d verdict.Doubt) bool {
+	switch d.Code {
+	case record.DoubtStepSkipped:
+		return false
+	case record.DoubtNotFired:
+		return r.Judged.History == nil || slices.ContainsFunc(r.Judged.History.Steps(), (*history.Step).Failed)
+	}
+	return true
 }

@@ -58,7 +58,7 @@ func (s Scoring) Play(ctx context.Context) (*scoreboard.Board, error) {
 			if r.Err != nil || b.at(r.Cell).Status == scoreboard.NotApplicable {
 				return ""
 			}
-			return crowded(r)
+			return r.Crowded()
 		},
 		Done: func(r Result, left int) {
 			if r.Err != nil {

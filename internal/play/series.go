@@ -99,7 +99,7 @@ func (t *turns) one(ctx context.Context, c Cell) (*verdict.Judged, error) {
 }
 
 func (t *turns) again(r Result) string {
-	if why := crowded(r); why != "" {
+	if why := r.Crowded(); why != "" {
 		if t.hostDown(r) {
 			return ""
 		}

@@ -11,9 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -32,9 +34,23 @@ func firm(j *verdict.Judged) *verdict.Judged {
 	return j
 }
 
-func doubted() *verdict.Judged {
+func doubted(codes ...record.DoubtCode) *verdict.Judged {
 	j := of(verdict.Inconclusive)
-	j.Verdict.Doubts = []verdict.Doubt{{Text: "something"}}
+	j.History = history.Of(&record.Run{})
+	if len(codes) == 0 {
+		codes = []record.DoubtCode{record.DoubtUnnamed}
+	}
+	for _, code := range codes {
+		j.Verdict.Doubts = append(j.Verdict.Doubts, verdict.Doubt{Code: code, Text: "something"})
+	}
+	return j
+}
+
+func stepFailed(j *verdict.Judged) *verdict.Judged {
+	j.History = history.Of(&record.Run{Events: []record.Event{
+		{Kind: record.StepBegun, Step: &record.Step{N: 1, Op: record.OpCall}},
+		{T: 1, Kind: record.StepEnded, Step: &record.Step{N: 1, Op: record.OpCall, Error: "no answer"}},
+	}})
 	return j
 }
 
@@ -52,6 +68,10 @@ func TestWhatACrowdMayHaveMadeIsPlayedAlone(t *testing.T) {
 		"a leak is a fact":         {found("abandoned"), nil, nil, 1, "beside"},
 		"in doubt":                 {doubted(), of(verdict.Clean), nil, 2, "alone"},
 		"in doubt, alone, too":     {doubted(), doubted(), nil, 2, "alone"},
+		"a skipped step":           {doubted(record.DoubtStepSkipped), nil, nil, 1, "beside"},
+		"a skipped step, and more": {doubted(record.DoubtStepSkipped, record.DoubtStarved), of(verdict.Clean), nil, 2, "alone"},
+		"no fault":                 {doubted(record.DoubtNotFired), nil, nil, 1, "beside"},
+		"no fault, a failed step":  {stepFailed(doubted(record.DoubtNotFired)), of(verdict.Clean), nil, 2, "alone"},
 		"late":                     {found("late"), of(verdict.Clean), nil, 2, "alone"},
 		"slow":                     {found("slow-close"), found("slow-close"), nil, 2, "alone"},
 		"slow, whoever waited":     {firm(found("slow-close")), nil, nil, 1, "beside"},

@@ -20,13 +20,17 @@ import (
 // Kept are the scenarios of a corpus, in the order of their names.
 func Kept(dir string) ([]string, error) { return filepath.Glob(filepath.Join(dir, "*.yaml")) }
 
-// readCorpus has what was kept before count as tried, and takes what is known.
-func (e *explorer) readCorpus() error {
+// readKnown takes what is known.
+func (e *explorer) readKnown() {
 	for _, entry := range e.Known {
 		if entry.Fingerprint != "" && (entry.Host == "" || entry.Host == e.Host.Name) {
 			e.prints[entry.Fingerprint] = true
 		}
 	}
+}
+
+// readCorpus has what was kept before count as tried and known.
+func (e *explorer) readCorpus() error {
 	if e.Corpus == "" {
 		return nil
 	}

@@ -2,12 +2,14 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/files"
@@ -28,7 +30,7 @@ type Params struct {
 	Host  play.Host
 	Seed  uint64
 	Runs  int           // how many scenarios; 0 is as many as there is time for
-	For   time.Duration // how long to explore; 0 is no limit. One of the two must be given
+	For   time.Duration // how long all of it may take; 0 is no limit. One of the two must be given
 	Jobs  int           // how many at the same time; 0 is as many as the machine carries
 	// Corpus is a folder of scenarios that were worth keeping: they guide, findings that they show are known, and new ones are added.
 	// "" is none.
@@ -108,13 +110,15 @@ type explorer struct {
 	doubts map[record.DoubtCode]*Doubt
 	prints map[string]bool // of findings that are known
 	folder string          // of scenario files
+	plays  atomic.Int64    // how many runs were made
+	given  bool            // the scenario was given, and is not to be found
 }
 
-// Run explores. What was found so far is returned with an error that ended it early.
-func Run(ctx context.Context, p Params) (*Result, error) {
+// newExplorer is an explorer that has a folder and knows what is known.
+func newExplorer(p Params) (*explorer, error) {
 	e := &explorer{
 		Params: p, begun: time.Now(), seen: map[cover.Cell]bool{}, found: map[string]*Found{},
-		doubts: map[record.DoubtCode]*Doubt{}, prints: map[string]bool{}, folder: filepath.Join(p.Bench.Out, "scenarios"),
+		source: &source{}, doubts: map[record.DoubtCode]*Doubt{}, prints: map[string]bool{}, folder: filepath.Join(p.Bench.Out, "scenarios"),
 	}
 	if e.Note == nil {
 		e.Note = func(string, ...any) {}
@@ -125,10 +129,37 @@ func Run(ctx context.Context, p Params) (*Result, error) {
 	if e.Play == nil {
 		e.Play = p.Bench.One
 	}
-	e.result = Result{Host: p.Host.Name, Seed: p.Seed, Findings: []*Found{}, Doubts: []*Doubt{}, Missed: []string{}, Curve: []Point{}}
+	one := e.Play
+	e.Play = func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
+		defer e.plays.Add(1)
+		return one(ctx, c)
+	}
+	e.result = Result{
+		Host: p.Host.Name, Seed: p.Seed, Findings: []*Found{}, Doubts: []*Doubt{}, Missed: []string{}, Beyond: []string{}, Curve: []Point{},
+	}
 	if err := os.MkdirAll(e.folder, 0o755); err != nil {
 		return nil, &play.Misuse{Err: err, Remedy: play.OtherFolder}
 	}
+	e.readKnown()
+	return e, nil
+}
+
+// bounded is a context that ends when the time is up. What is under way then counts as not made.
+func (e *explorer) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.For <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, e.begun.Add(e.For), play.ErrEnough)
+}
+
+// Run explores. What was found so far is returned with an error that ended it early.
+func Run(ctx context.Context, p Params) (*Result, error) {
+	e, err := newExplorer(p)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := e.bounded(ctx)
+	defer stop()
 	reach, err := e.meet(ctx)
 	if err != nil {
 		return nil, err
@@ -139,9 +170,24 @@ func Run(ctx context.Context, p Params) (*Result, error) {
 	if err := e.readCorpus(); err != nil {
 		return nil, err
 	}
-	err = e.explore(ctx)
+	if err = e.explore(ctx); err == nil || ctx.Err() != nil {
+		err = cmp.Or(err, e.examine(ctx))
+	}
 	e.sumUp()
-	return &e.result, err
+	return &e.result, inTime(err)
+}
+
+// tooShort says that the time was up before anything was known.
+func (e *explorer) tooShort() error {
+	return &play.Misuse{Err: fmt.Errorf("%v is too short: the first run of %s was not over", e.For, e.Host.Name), Hint: "give it more time"}
+}
+
+// inTime is an error, unless it says that the time was up.
+func inTime(err error) error {
+	if errors.Is(err, play.ErrEnough) {
+		return nil
+	}
+	return err
 }
 
 // meet plays the least that a host can be asked, and says what more it can.
@@ -156,6 +202,9 @@ func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
 		return r, &play.Misuse{Err: fmt.Errorf("%s can't be explored: %s", e.Host.Name, not[0].Why), Hint: "leakbench list hosts shows others"}
 	}
 	j, err := e.Play(ctx, play.Cell{Scenario: parts[0], Host: e.Host, Seed: e.Seed})
+	if errors.Is(context.Cause(ctx), play.ErrEnough) {
+		return r, e.tooShort()
+	}
 	if err != nil {
 		return r, err
 	}
@@ -169,8 +218,8 @@ func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
 	return r, nil
 }
 
-// explore plays stretch by stretch. Time that was given is for scenarios: one finding that takes minutes to become small must not keep the
-// others from being found. So what is found in it is looked into when it is over.
+// explore plays stretch by stretch. Time that was given is for scenarios first: one finding that takes minutes to become small must not
+// keep the others from being found. So what is found is looked into in the last third, and scenarios take what that leaves.
 func (e *explorer) explore(ctx context.Context) error {
 	for n := 0; ctx.Err() == nil && !e.enough(); {
 		size := e.size(n)
@@ -197,23 +246,23 @@ func (e *explorer) explore(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if e.For == 0 {
+		if e.For == 0 || e.leftForScenarios() <= 0 {
 			if err := e.examine(ctx); err != nil {
 				return err
 			}
 		}
 		e.progress()
 	}
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return e.examine(ctx)
+	return context.Cause(ctx)
 }
 
 // size is how many scenarios the next stretch has, after so many. It does not say which ones they are: the seed does.
 func (e *explorer) size(after int) int {
 	size := chunk
 	left := e.For - time.Since(e.begun)
+	if first := e.leftForScenarios(); first > 0 {
+		left = first
+	}
 	switch {
 	case e.For > 0 && left <= 0:
 		return 0
@@ -231,6 +280,9 @@ func (e *explorer) size(after int) int {
 	}
 	return size
 }
+
+// leftForScenarios is how much is left of the time in which nothing is made small.
+func (e *explorer) leftForScenarios() time.Duration { return e.For*2/3 - time.Since(e.begun) }
 
 // cutShort says of a run, or of none, that somebody has stopped the exploration before it came to anything.
 func cutShort(j *verdict.Judged) bool {
@@ -257,7 +309,11 @@ func (e *explorer) seedOf(n int) uint64 { return mix(e.Seed, uint64(n))&(1<<53-1
 // playAll plays scenarios side by side. One that could not be played has no run.
 func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed func(i int) uint64) ([]*verdict.Judged, error) {
 	var made []*verdict.Judged
-	series := play.Series{Jobs: e.Jobs, OnRun: func(r play.Result, _ int) { made = append(made, r.Judged) }}
+	unsure := map[int]bool{} // results that the crowd may have made, and that were not made sure of yet
+	series := play.Series{Jobs: e.Jobs, OnRun: func(r play.Result, _ int) {
+		made = append(made, r.Judged)
+		unsure[r.Index] = r.Crowded() != ""
+	}}
 	var index []int
 	for i, s := range all {
 		parts, _ := play.Fit(e.Host, []*scenarios.Scenario{s})
@@ -268,7 +324,9 @@ func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed 
 	tries, _, err := series.Play(ctx, e.Play)
 	results := make([]*verdict.Judged, len(all))
 	for _, t := range tries {
-		results[index[t.Repeat-1]] = &t.Judged
+		if ctx.Err() == nil || !unsure[t.Repeat-1] {
+			results[index[t.Repeat-1]] = &t.Judged
+		}
 	}
 	e.discardOthers(made, results)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {

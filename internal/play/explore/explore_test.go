@@ -71,9 +71,7 @@ func TestFinds(t *testing.T) {
 // TestClockFindingsAlone: what goes by the clock is made small by runs alone, unless the machine can't have made it.
 func TestClockFindingsAlone(t *testing.T) {
 	t.Parallel()
-	var one verdict.Judged
-	run(t, explore.Params{Seed: 3, Runs: 1, Whole: true, OnRun: func(_ int, _ *scenarios.Scenario, j verdict.Judged) { one = j }}, "exact")
-	one.Dir = ""
+	one := played(t)
 	for _, firm := range []bool{true, false} {
 		again := map[string]int{}
 		shows := one
@@ -103,32 +101,126 @@ func TestClockFindingsAlone(t *testing.T) {
 	}
 }
 
-// TestTimeIsForScenarios: a finding is made small after the time that was given, which is for finding others.
-func TestTimeIsForScenarios(t *testing.T) {
-	t.Parallel()
+// played is a run of exact, to show whatever a test says.
+func played(t *testing.T, findings ...verdict.Finding) verdict.Judged {
+	t.Helper()
 	var one verdict.Judged
 	run(t, explore.Params{Seed: 3, Runs: 1, Whole: true, OnRun: func(_ int, _ *scenarios.Scenario, j verdict.Judged) { one = j }}, "exact")
-	one.Dir, one.Verdict.Findings = "", []verdict.Finding{{Law: "L1", Kind: "superseded", Label: "alpha", Firm: true}}
+	one.Dir, one.Verdict.Findings = "", findings
+	return one
+}
+
+// takes plays for a time, unless it is cut short.
+func takes(ctx context.Context, d time.Duration, one verdict.Judged) (*verdict.Judged, error) {
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-time.After(d):
+		return &one, nil
+	}
+}
+
+var leak = verdict.Finding{Law: "L1", Kind: "superseded", Label: "alpha", Firm: true}
+
+// TestTimeBoundsAll: two thirds of the time are for finding. What is small by its end is small, and what is not says how to go on.
+func TestTimeBoundsAll(t *testing.T) {
+	t.Parallel()
+	one := played(t, leak)
+	for most, each := range map[int]time.Duration{4: 3 * time.Second, 0: 6 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			begun, first, last, small := time.Now(), time.Duration(0), time.Duration(0), time.Duration(0)
+			r := run(t, explore.Params{
+				Seed: 3, For: 2 * time.Minute, Jobs: 2, Shrink: 1, Most: most,
+				OnRun: func(int, *scenarios.Scenario, verdict.Judged) { last = time.Since(begun) },
+				Note: func(format string, _ ...any) {
+					switch {
+					case strings.Contains(format, "made small"):
+						first = time.Since(begun)
+					case strings.Contains(format, "stable in"):
+						small = time.Since(begun)
+					}
+				},
+				Play: func(ctx context.Context, _ play.Cell) (*verdict.Judged, error) { return takes(ctx, each, one) },
+			}, "exact")
+			require.Len(t, r.Findings, 1)
+			assert.GreaterOrEqual(t, first, 80*time.Second)
+			assert.LessOrEqual(t, time.Since(begun), 2*time.Minute)
+			f := r.Findings[0]
+			var said bytes.Buffer
+			require.NoError(t, r.Print(&said, "JSON has all"))
+			if most > 0 {
+				assert.Equal(t, 3, f.Stable)
+				assert.Empty(t, f.Next)
+				assert.Greater(t, last, small, "time that is left is for scenarios")
+				return
+			}
+			assert.Positive(t, f.Tried)
+			assert.Equal(t, []string{"leakbench", "shrink", f.File}, f.Next[:3])
+			assert.Contains(t, said.String(), "go on      not as small as it can be yet: leakbench shrink "+f.File)
+			s, err := scenarios.Load(f.File)
+			require.NoError(t, err)
+			assert.Equal(t, f.To, s.Size())
+			assert.Less(t, f.To.Steps, f.From.Steps)
+		})
+	}
+}
+
+// TestCutShort: what the crowd may have made, and was not made sure of in time, is nothing that was found.
+func TestCutShort(t *testing.T) {
+	t.Parallel()
+	late := leak
+	late.Law, late.Kind, late.Firm = "L8", "slow-close", false
+	one := played(t, late)
 	synctest.Test(t, func(t *testing.T) {
-		begun, last, small := time.Now(), time.Duration(0), time.Duration(0)
-		r := run(t, explore.Params{
-			Seed: 3, For: 2 * time.Minute, Jobs: 2, Shrink: 1, Most: 4,
-			OnRun: func(int, *scenarios.Scenario, verdict.Judged) { last = time.Since(begun) },
+		begun := time.Now()
+		r := run(t, explore.Params{Seed: 3, For: 30 * time.Second, Jobs: 3, Shrink: 1, Play: func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
+			d := time.Second
+			if c.Again != "" {
+				d = time.Minute
+			}
+			return takes(ctx, d, one)
+		}}, "exact")
+		assert.Equal(t, 30*time.Second, time.Since(begun))
+		assert.Empty(t, r.Findings)
+		assert.Zero(t, r.Runs)
+	})
+}
+
+// TestTooShort: no time for one run is a mistake of who asked.
+func TestTooShort(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		spec, err := subject.Lookup("", "exact")
+		require.NoError(t, err)
+		_, err = explore.Run(t.Context(), explore.Params{
+			Bench: &play.Bench{Out: t.TempDir()}, Host: play.Host{Spec: spec}, Seed: 3, For: time.Second,
+			Play: func(ctx context.Context, _ play.Cell) (*verdict.Judged, error) {
+				return takes(ctx, time.Hour, verdict.Judged{})
+			},
+		})
+		assert.ErrorContains(t, err, "1s is too short")
+		assert.ErrorAs(t, err, new(*play.Misuse))
+	})
+}
+
+// TestTells: who waits for a finding to become small is told every few seconds.
+func TestTells(t *testing.T) {
+	t.Parallel()
+	one := played(t, leak)
+	synctest.Test(t, func(t *testing.T) {
+		last, longest, lines := time.Now(), time.Duration(0), 0
+		run(t, explore.Params{
+			Seed: 3, Runs: 2, Jobs: 1, Shrink: 1, Most: 30,
 			Note: func(format string, _ ...any) {
-				if strings.Contains(format, "made small") {
-					small = time.Since(begun)
+				if strings.Contains(format, ": now %v") || strings.Contains(format, "stable in") {
+					longest, lines = max(longest, time.Since(last)), lines+1
 				}
+				last = time.Now()
 			},
-			Play: func(context.Context, play.Cell) (*verdict.Judged, error) {
-				time.Sleep(10 * time.Second) // sleep-ok: on the bubble's clock
-				j := one
-				return &j, nil
-			},
+			Play: func(ctx context.Context, _ play.Cell) (*verdict.Judged, error) { return takes(ctx, time.Second, one) },
 		}, "exact")
-		require.Len(t, r.Findings, 1)
-		assert.Equal(t, 3, r.Findings[0].Stable)
-		assert.GreaterOrEqual(t, last, 100*time.Second)
-		assert.GreaterOrEqual(t, small, last)
+		assert.Greater(t, lines, 3)
+		assert.LessOrEqual(t, longest, 3*time.Second)
 	})
 }
 

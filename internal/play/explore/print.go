@@ -20,6 +20,13 @@ const mostListed = 8
 func (r *Result) Print(w io.Writer, all string) error {
 	p := &printer{w: w, all: all}
 	took := record.Duration(r.Took.D().Round(time.Second))
+	if r.Cells == 0 { // nothing was generated
+		p.line("%s, seed %d: %s in %v", r.Host, r.Seed, text.Count(len(r.Findings), "finding"), took)
+		for _, f := range r.Findings {
+			p.finding(f)
+		}
+		return p.err
+	}
 	p.line("%s, seed %d: %s in %v (%.0f a minute)", r.Host, r.Seed, text.Count(r.Runs, "scenario"), took, r.perMinute())
 	p.line("  clean %d, inconclusive %d, with findings %d", r.Clean, r.Inconclusive, r.red())
 	if r.Unplayed > 0 {
@@ -81,16 +88,23 @@ func (p *printer) finding(f *Found) {
 		mark, state = "-", "known"
 	}
 	p.line("\n%s %s %s (%s)  %s", mark, f.Law, f.Kind, state, text.PrintableLines(f.Title))
-	p.line("  seen in    %s; first in scenario %d, after %v", text.Count(f.Count, "scenario"), f.First, f.After)
+	if f.First > 0 {
+		p.line("  seen in    %s; first in scenario %d, after %v", text.Count(f.Count, "scenario"), f.First, f.After)
+	}
 	switch {
-	case f.Again > 0:
-		p.line("  stable     in %d of %d more runs", f.Stable, f.Again)
+	case f.Tried > 0 || f.Again > 0:
+		if f.Again > 0 {
+			p.line("  stable     in %d of %d more runs", f.Stable, f.Again)
+		}
 		p.line("  scenario   %s", f.File)
 		p.line("             %v, made of %v by %s", f.To, f.From, text.Count(f.Tried, "more run"))
 	default:
 		p.line("  scenario   %s (%v)", f.File, f.From)
 	}
 	p.line("  again      %s", words.Shell(f.Command))
+	if len(f.Next) > 0 {
+		p.line("  go on      not as small as it can be yet: %s", words.Shell(f.Next))
+	}
 	if f.Page != "" {
 		p.line("  report     %s", f.Page)
 	}

@@ -101,3 +101,65 @@ func TestMost(t *testing.T) {
 	_, _, err = shrink.Smallest(t.Context(), s, shrink.Params{Most: 9, Shows: func(context.Context, []*scenarios.Scenario) ([]bool, error) { return nil, broken }})
 	assert.ErrorIs(t, err, broken)
 }
+
+// TestRounds: what shows it side by side is cut at once, and each smaller one is told.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Parse("x.yaml", []byte(big))
+	require.NoError(t, err)
+	rounds, told := 0, []*scenarios.Scenario{}
+	least, _, err := shrink.Smallest(t.Context(), s, shrink.Params{
+		Side: 8, Most: 1000, Smaller: func(s *scenarios.Scenario) { told = append(told, s) },
+		Shows: func(_ context.Context, all []*scenarios.Scenario) (shown []bool, _ error) {
+			rounds++
+			assert.LessOrEqual(t, len(all), 8)
+			for _, c := range all {
+				shown = append(shown, has(c, "do: ignore", "close: a"))
+			}
+			return shown, nil
+		},
+	})
+	require.NoError(t, err)
+	assert.Less(t, rounds, 12)
+	require.NotEmpty(t, told)
+	assert.Equal(t, least, told[len(told)-1])
+}
+
+// TestNeverLarger: what two cuts write anew does not come twice where they are made at once.
+func TestNeverLarger(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"open: a", "call: a", "call: b", "await: b", "tick", "close: a", "checkpoint", "kill", "do: ignore", "tool: sleep"} {
+		s, err := scenarios.Parse("x.yaml", []byte(big))
+		require.NoError(t, err)
+		before := s
+		_, _, err = shrink.Smallest(t.Context(), s, shrink.Params{
+			Side: 8, Most: 1000,
+			Smaller: func(s *scenarios.Scenario) {
+				assert.LessOrEqual(t, s.Size().Steps, before.Size().Steps, "%s\n%s\n%s", word, before.Text(), s.Text())
+				before = s
+			},
+			Shows: func(_ context.Context, all []*scenarios.Scenario) (shown []bool, _ error) {
+				for _, c := range all {
+					shown = append(shown, has(c, word))
+				}
+				return shown, nil
+			},
+		})
+		require.NoError(t, err)
+	}
+}
+
+// TestOnceMore: a fault that a run once seemed to need is tried again, and goes.
+func TestOnceMore(t *testing.T) {
+	t.Parallel()
+	hidden := map[string]bool{}
+	least, _ := smallest(t, 1000, func(s *scenarios.Scenario) bool {
+		if !has(s, "do: ignore", "close: a") {
+			return false
+		}
+		again := has(s, "do: hang") || hidden[s.Text()]
+		hidden[s.Text()] = true
+		return again
+	})
+	assert.NotContains(t, least.Text(), "do: hang")
+}
