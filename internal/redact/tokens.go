@@ -110,7 +110,7 @@ func telegrams(s string, p int) int {
 
 // discords has the id of a bot in base64, a time, and a MAC.
 func discords(s string, p int) int {
-	if strings.IndexByte("MNO", s[p]) < 0 {
+	if p >= len(s) || strings.IndexByte("MNO", s[p]) < 0 {
 		return p
 	}
 	to := run(window(s, p), p, nameByte)
