@@ -22,6 +22,8 @@ func BenchmarkText(b *testing.B) {
 		"percent":  strings.Repeat("%3A%2F%2F%40", 5<<10),
 		"digest":   strings.Repeat("digest response=", 4<<10),
 		"redis":    strings.Repeat("redis-cli ", 6<<10),
+		"mysql":    strings.Repeat(`mysql -p"`, 7<<10),
+		"pairs":    strings.Repeat(`["token","`, 6<<10),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(s)))

@@ -24,13 +24,17 @@ var patterns = []struct {
 	{"Q~", lazily(`()[\w~.]{3}\dQ~[\w~.-]{31,}()`)}, // Azure
 	{"_mmk", lazily(`()\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}(_mmk)\b`)},
 	{"login ", lazily(`(\blogin\s+\S+\s+password\s+)\S+()`)}, // netrc(5)
-	{"redis-cli", lazily(`(redis-cli\b[^|;&\n]*?\s-a\s+["']?)[^\s"']+()`)},
 	{"response=", lazily(`((?i:\bdigest)\s[^\n]*?\bresponse=\\*"?)[^\s",\\]+()`)},
 	{"%40", lazily(`((?i:%3A%2F%2F))(?:[^%\s"'&]|%(?i:3A|25|[2-7][1-9A-E]))*?(%40)`)}, // a URL in a URL
 	{
 		`"value"`, lazily(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
 			`\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`),
 	},
+	{`"value"`, lazily(`(?i)("key"\s*:\s*"[^"]*` + endings + `"\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`)},
+	{`value\`, lazily(`(?i)("key\\+"\s*:\s*\\+"[^"]*` + endings + `\\+"\s*,\s*\\+"value\\+"\s*:\s*\\+")(?:[^"\\]|\\{2,}.|\\[^"\\])*()`)},
+	// A list of two, whose second is no name: "required": ["token", "name"] has no secret.
+	{`",`, lazily(`(\[\s*"[^"]*(?i:` + endings + `)"\s*,\s*")[A-Za-z_.-]*[^A-Za-z_."\\-](?:[^"\\]|\\.)*("\s*\])`)},
+	{`\",`, lazily(`(\[\s*\\+"[^"]*(?i:` + endings + `)\\+"\s*,\s*\\+")[A-Za-z_.-]*[^A-Za-z_."\\-][^"\\]*(\\+"\s*\])`)},
 	{
 		"value:", lazily(`(?i)(\bname:[ \t]*["']?[\w.-]*(?:token|secret|passw|credential|key|auth|cookie)[\w.-]*["']?[ \t]*` +
 			`\n[ \t]*value:[ \t]*["']?)[^\s"']+()`),
@@ -41,6 +45,9 @@ var patterns = []struct {
 			`\s*,\s*\\+"value\\+"\s*:\s*\\+")(?:[^"\\]|\\{2,}.|\\[^"\\])*()`),
 	},
 }
+
+// endings are those of names that have a secret, whatever it looks like.
+const endings = `(?:token|secret|password|passwd|credentials?|(?:api|access|private)[ ._-]?key|authorization|cookie)`
 
 // lazily compiles an expression when it is needed: most processes never do.
 func lazily(expression string) func() *regexp.Regexp {
@@ -54,6 +61,7 @@ func redactText(s string) string {
 			s = p.form().ReplaceAllString(s, "${1}"+Mark+"${2}")
 		}
 	}
+	s = redactCommands(s)
 	var out strings.Builder
 	var within quotes
 	for i := 0; i < len(s); {

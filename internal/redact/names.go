@@ -43,7 +43,8 @@ func meaningOf(name string) meaning {
 		return secret
 	case slices.ContainsFunc(countedParts, has), words[len(words)-1] == "sid":
 		return counted
-	case squeezed == "code" || strings.HasSuffix(squeezed, "key") && !slices.Contains(plainKeys, strings.TrimSuffix(squeezed, "key")):
+	case squeezed == "code", squeezed == "samlresponse",
+		strings.HasSuffix(squeezed, "key") && !slices.Contains(plainKeys, strings.TrimSuffix(squeezed, "key")):
 		return perhaps
 	}
 	return plain

@@ -3,7 +3,6 @@ package redact
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ const (
 // Args is a command line that may be written down: without the values of flags, variables, headers and JSON members
 // whose name says that they are secret, without the user part of URLs, and without what looks like a token. What is
 // left of more than 64 arguments, or of more than 1 KiB of one, is said in its place. It does not change args. What
-// it can't know: a secret that is an argument of its own without a name, or glued to a flag (-pSECRET).
+// it can't know: a secret that is an argument of its own without a name, or glued to a flag (-pSECRET), but for some programs.
 func Args(args []string) []string {
 	if args == nil {
 		return nil
@@ -34,13 +33,17 @@ func Args(args []string) []string {
 	}
 	out := make([]string, 0, len(kept)+1)
 	next := nextPlain // what the arguments before say of this one
+	var said command
 	for i, arg := range kept {
 		arg = strings.ToValidUTF8(text.ClipBytes(arg, maxRead, "…"), "\uFFFD")
-		if i >= 3 && kept[i-1] == "password" && kept[i-3] == "login" || // netrc(5)
-			i >= 2 && kept[i-1] == "-a" && slices.ContainsFunc(kept[:i-1], isRedis) {
+		if i >= 3 && kept[i-1] == "password" && kept[i-3] == "login" { // netrc(5)
 			next = nextSecret
 		}
+		from := said.next(arg)
 		arg, next = redactArg(arg, next), after(arg, next)
+		if from >= 0 {
+			arg = kept[i][:from] + Mark
+		}
 		if len(arg) > maxArg {
 			arg = text.ClipBytes(arg, maxArg-len("…"), "…")
 		}
@@ -75,6 +78,8 @@ func after(arg string, before nextValue) nextValue {
 	case before == nextEquals && slices.Contains([]string{"=", ":", ":=", "=>"}, arg):
 		return nextSecret
 	case said != nextPlain:
+	case schemeAssigned(arg):
+		return nextSecret
 	case strings.HasSuffix(arg, ":") && meaningOf(strings.TrimSuffix(arg, ":")) >= counted:
 		return nextRest
 	case strings.HasSuffix(arg, ":") && meaningOf(strings.TrimSuffix(arg, ":")) == perhaps:
@@ -83,6 +88,12 @@ func after(arg string, before nextValue) nextValue {
 		return nextEquals
 	}
 	return said
+}
+
+// schemeAssigned says that an argument is what AUTHORIZATION=Bearer SECRET begins with, without its quotes.
+func schemeAssigned(arg string) bool {
+	at := strings.LastIndexByte(arg, '=')
+	return at > 0 && strings.HasSuffix(strings.ToLower(arg[:at]), "authorization") && slices.Contains(schemes, strings.ToLower(arg[at+1:]))
 }
 
 // hides says that what follows is a secret as a whole.
@@ -119,10 +130,6 @@ func redactArg(arg string, before nextValue) string {
 		return arg[:len(arg)-len(value)] + Mark
 	}
 	return redactText(arg)
-}
-
-func isRedis(arg string) bool {
-	return strings.TrimSuffix(path.Base(strings.ReplaceAll(arg, `\`, "/")), ".exe") == "redis-cli"
 }
 
 // announces says what an argument that is a flag, or the word "bearer", makes of the next one.
