@@ -162,13 +162,18 @@ func (a *app) server(cmd *cobra.Command, args []string, f serverFlags) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	end := a.stream(&s)
-	tries, _, failed := s.series.Play(ctx, one)
+	tries, not, failed := s.series.Play(ctx, one)
 	end()
+	if len(not) > 0 {
+		names := lists.Map(not, func(n gate.NotApplicable) string { return n.Scenario })
+		a.note("not played: %s: %s\n", strings.Join(names, ", "), not[0].Why)
+	}
 	if d.HasBase || len(d.Known.Entries) > 0 {
-		d.Attempts = tries
+		d.Attempts, d.NotApplicable = tries, not
 		return a.decide(d, failed, s.outlets, f.decideFlags, s.bench.Out)
 	}
 	said := answerOf(gate.Final(tries), failed, s.outlets)
+	said.NotApplicable = not
 	if len(said.Runs) > 1 {
 		said.suite = cmp.Or(s.bench.Out, ".")
 	}

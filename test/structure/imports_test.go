@@ -591,7 +591,7 @@ var house = []struct {
 		why: "it tries a server, and knows no flags",
 		may: []string{
 			"internal/judge/verdict", "internal/lists", "internal/observe", "internal/observe/server",
-			"internal/play", "internal/record", "internal/subject", "scenarios",
+			"internal/play", "internal/record", "internal/subject", "internal/subject/fit", "scenarios",
 		},
 		deny: []string{"github.com/spf13/cobra"},
 	},

@@ -56,7 +56,6 @@ func (x *exam) broken(b *breach.Breach) {
 		x.Late(b, b.Took)
 		return
 	}
-	b.Took = breach.Took{}
 	x.Broken(b)
 }
 

@@ -45,10 +45,11 @@ func (x *exam) unanswered(s *history.Step) {
 	b := &breach.Breach{
 		Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: []int64{s.Begun},
 		Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun)),
+		Took:  breach.Took{From: s.Begun, To: s.Ended}, // no limit: a server that answers needs almost none of it
 	}
 	switch s.Detail {
 	case record.DetailRefused:
-		b.Kind, b.Value = "refused", string(method(s))+": "+prose.Quote(s.Error)
+		b.Kind, b.Value, b.Took = "refused", string(method(s))+": "+prose.Quote(s.Error), breach.Took{}
 	case record.DetailClosed:
 		b.Value = fmt.Sprintf("%s: it closed its stdout and went on running", method(s))
 	}

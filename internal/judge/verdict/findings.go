@@ -108,7 +108,8 @@ func (f *casefile) finding(print string, group []*breach.Breach) Finding {
 }
 
 // firm says of a breach by the clock that the machine can't have made it: all that the processes of the run had to wait for
-// processors, from a while before it on, is at most half of what it is over its limit, or of the time that a cleanup is to have.
+// processors, from a while before it on, is at most half of what it is over its limit, or of the time that a cleanup or an answer is to
+// have.
 func (f *casefile) firm(b *breach.Breach) bool {
 	const before = int64(time.Second)
 	margin := b.Took.Over()

@@ -23,10 +23,11 @@ const (
 	Idle     = "idle"
 )
 
+// The second one needs no answer, and may take longest where there is none: it is played beside the first.
 var all = []Check{
 	{"eof", "stdin is closed while the server is idle", []string{"S1", "S2", "S5", "S6"}},
-	{eofCall, "stdin is closed while a request is unanswered", []string{"S1", "S2", "S5"}},
 	{eofStart, "stdin is closed before initialize", []string{"S2", "S5"}},
+	{eofCall, "stdin is closed while a request is unanswered", []string{"S1", "S2", "S5"}},
 	{SIGTERM, "SIGTERM, with stdin open", []string{"S1", "S3", "S5", "S6"}},
 	{epipe, "the read end of stdout is closed, with stdin open", []string{"S1", "S4", "S5"}},
 	{Shell, "behind sh -c: the shell gets SIGTERM, then stdin is closed", []string{"S1", "S2", "S5"}},
@@ -44,6 +45,9 @@ func CheckNames() []string {
 	}
 	return names
 }
+
+// Greets says that the check begins with initialize.
+func (c Check) Greets() bool { return c.Name != eofStart }
 
 // prefix tells the runs of a check from those of a scenario.
 const prefix = "server-"

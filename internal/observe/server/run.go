@@ -48,7 +48,7 @@ type Limits struct {
 const (
 	DefaultGrace = 5 * time.Second
 	DefaultWatch = 5 * time.Second
-	DefaultStart = 60 * time.Second
+	DefaultStart = 30 * time.Second
 	DefaultIdle  = 20 * time.Second
 )
 

@@ -31,7 +31,7 @@ var planted = []struct {
 	{often: true, name: "go healthy", argv: fake(), checks: "eof,eof-call,eof-start,sigterm,shell"},
 	{name: "go of the other era", argv: fake("--era", "modern"), checks: "eof,sigterm"},
 	{often: true, name: "go slow", argv: fake("--fault", "on=start,do=delay,for=3s", "--fault", "on=exit,do=delay,for=1s"), checks: "eof,eof-call,eof-start,sigterm,shell", limits: observeserver.Limits{Grace: 2500 * time.Millisecond}},
-	{often: true, name: "go deaf", argv: fake("--fault", "on=eof,do=ignore"), checks: "eof,eof-call,eof-start,shell", kinds: "eof-ignored eof-ignored-in-call eof-ignored-at-start eof-ignored-orphaned", limits: observeserver.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond, Start: 3 * time.Second}},
+	{often: true, name: "go deaf", argv: fake("--fault", "on=eof,do=ignore"), checks: "eof,eof-call,eof-start,shell", kinds: "eof-ignored eof-ignored-at-start eof-ignored-in-call eof-ignored-orphaned", limits: observeserver.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond, Start: 3 * time.Second}},
 	{name: "go busy at the end", argv: fake("--fault", "on=eof,do=spin"), checks: "eof", kinds: "eof-spin", limits: observeserver.Limits{Grace: 300 * time.Millisecond, Watch: 2 * time.Second}},
 	{name: "go late", argv: fake("--fault", "on=exit,do=delay,for=1s"), checks: "eof,sigterm", kinds: "eof-late term-late", limits: observeserver.Limits{Grace: 200 * time.Millisecond, Watch: 20 * time.Second}},
 	{often: true, name: "go deaf to SIGTERM", argv: fake("--fault", "on=term,do=ignore"), checks: "sigterm", kinds: "term-ignored"},

@@ -57,7 +57,7 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	series.Scenarios = lists.Map(p.Checks, func(c server.Check) *scenarios.Scenario {
 		return &scenarios.Scenario{Name: c.Scenario(), Title: c.Title}
 	})
-	t := &trial{Bench: bench, p: p, argv: argv, name: name}
+	t := &trial{Bench: bench, p: p, argv: argv, name: name, door: newDoor(p.Checks)}
 	return t.one, nil
 }
 
@@ -102,6 +102,7 @@ type trial struct {
 	p    Params
 	argv []string
 	name string
+	door *door
 
 	mu   sync.Mutex
 	down bool // it did not come up alone either: nothing else need be made sure of
@@ -124,12 +125,16 @@ func (t *trial) one(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
 		return nil, nil
 	}
 	check, _ := server.CheckNamed(c.Scenario.Name)
+	if err := t.door.enter(ctx, check); err != nil {
+		return nil, err
+	}
 	j, err := t.Keep(ctx, c, play.Shown{Steps: 4}, func(dir string, onEvent func(record.Event)) error {
 		return server.Run(ctx, server.Params{
 			Self: t.Self, Check: check, Name: t.name, Argv: t.argv, Dir: dir, Tool: t.Tool, Again: c.Again, Limits: t.p.Limits, Call: t.p.Call,
-			Command: t.again(check.Name), OnEvent: onEvent,
+			Command: t.again(check.Name), OnEvent: func(e record.Event) { t.door.see(e); onEvent(e) },
 		})
 	})
+	t.door.leave(check, j)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.down = t.down || errors.Is(err, observe.ErrHost) && c.Again != ""
