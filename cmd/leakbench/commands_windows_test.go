@@ -21,6 +21,7 @@ func TestCommandsThatDoNotWorkYet(t *testing.T) {
 	refused := map[string][]string{
 		"attach": {"4"},
 		"runs":   nil,
+		"shrink": {"storm"},
 	}
 	t.Chdir(t.TempDir())
 	for name, rest := range refused {

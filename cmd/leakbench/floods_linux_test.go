@@ -73,7 +73,7 @@ func TestProgramsThatFlood(t *testing.T) {
 	const size, most = "600M", 400 << 20
 	line, lines := "head -c "+size+" /dev/zero | tr '\\0' x", "yes $(head -c 65000 /dev/zero | tr '\\0' x) | head -c "+size
 	hostFile := "about: x\nname: h\ncommand: [./flood, '{{server}}']\ndrive: nothing\nready: {output: never}\n"
-	limits := " --progress none --start 3s --settle 300ms --confirm 100ms"
+	limits := " --progress none --start 2m --settle 300ms --confirm 100ms"
 	for _, c := range []struct {
 		name, flood, args string
 		code              int
@@ -83,8 +83,8 @@ func TestProgramsThatFlood(t *testing.T) {
 		{"a host's line", line, "run shutdown --host h.yaml" + limits, exitHost},
 		{"a host's lines", lines, "run shutdown --host h.yaml" + limits, exitHost},
 		{"a host's stderr", "{ " + lines + "; } >&2", "run shutdown --host h.yaml" + limits, exitHost},
-		{"a server's line", line, "server --only eof --progress none -- ./flood", exitHost},
-		{"a server's lines", lines, "server --only eof --progress none -- ./flood", exitHost},
+		{"a server's line", line, "server --only eof --progress none --start 2m -- ./flood", exitHost},
+		{"a server's lines", lines, "server --only eof --progress none --start 2m -- ./flood", exitHost},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

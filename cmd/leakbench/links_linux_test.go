@@ -83,6 +83,30 @@ func fakeNPM(t *testing.T) string {
 	return "PATH=" + bin + ":" + os.Getenv("PATH")
 }
 
+// wholeCalls are the lines of strace. It cuts a call in two where another process is heard meanwhile, which happens on a busy machine.
+func wholeCalls(trace string) (calls []string) {
+	begun, resumed := map[string]string{}, regexp.MustCompile(`^<\.\.\. \w+ resumed>`)
+	for line := range strings.Lines(trace) {
+		pid, call, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		call = strings.TrimLeft(call, " ")
+		if begin, cut := strings.CutSuffix(call, " <unfinished ...>"); cut {
+			begun[pid] = begin
+			continue
+		}
+		if rest := resumed.FindString(call); rest != "" {
+			call = begun[pid] + call[len(rest):]
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+func TestWholeCalls(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []string{`read(3, "x") = 1`, `renameat(3</a>, "b", 3</a>, "c") = 0`}, wholeCalls(
+		"12  renameat(3</a>, \"b\", 3</a>, \"c\" <unfinished ...>\n7   read(3, \"x\") = 1\n12  <... renameat resumed>) = 0\n"))
+}
+
 // written are the files that strace saw being opened for writing, made or moved to, below a folder.
 func written(t *testing.T, trace, dir string) (paths []string) {
 	t.Helper()
@@ -90,7 +114,7 @@ func written(t *testing.T, trace, dir string) (paths []string) {
 	require.NoError(t, err)
 	opened := regexp.MustCompile(`\b(?:open(?:at2?)?\(.*O_(?:WRONLY|RDWR|CREAT)|creat\().* = \d+<([^>]+)>`)
 	moved := regexp.MustCompile(`\brename(?:at2?)?\(.*?", (?:\w+<([^>]+)>, )?"([^"]+)"[^"]*\) += 0`)
-	for line := range strings.Lines(string(text)) {
+	for _, line := range wholeCalls(string(text)) {
 		path := ""
 		if m := opened.FindStringSubmatch(line); m != nil {
 			path = m[1] // as the kernel names what was opened

@@ -126,7 +126,7 @@ func TestWordsBeforeTheHello(t *testing.T) {
 	require.ErrorContains(t, err, "not an answer", "after the hello it may be half of one")
 
 	o = newOdd(t, "\xff\x1b[2JStarting up...", "Listening on 8000")
-	ctx, cancel := context.WithTimeoutCause(o.ctx(), 100*time.Millisecond, errors.New("took too long"))
+	ctx, cancel := context.WithTimeoutCause(o.ctx(), 3*time.Second, errors.New("took too long"))
 	defer cancel()
 	_, err = o.Hello(ctx)
 	require.EqualError(t, err, `no hello from the driver: took too long; its stdout began with "\xff\x1b[2JStarting up..."`)

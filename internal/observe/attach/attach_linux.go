@@ -87,7 +87,7 @@ func begin(p Params) (*attachment, error) {
 		err = proc.ErrGone
 	}
 	if err != nil {
-		return nil, fmt.Errorf("failed to watch process %d: %a", p.Host.PID, err)
+		return nil, fmt.Errorf("failed to watch process %d: %w", p.Host.PID, err)
 	}
 	for ppid := row.PPID; ppid > 1 && !a.adopters[ppid]; {
 		a.adopters[ppid] = true

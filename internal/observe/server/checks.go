@@ -1,4 +1,3 @@
-// What is tried with a server: each check is a run of its own, in which the bench is the client. It is data.
 package server
 
 import (

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	judgeattach "github.com/leakbench/leakbench/internal/judge/attach"
+	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	observeattach "github.com/leakbench/leakbench/internal/observe/attach"
 	"github.com/leakbench/leakbench/internal/play"
@@ -281,7 +282,8 @@ func TestByTheClock(t *testing.T) {
 			}
 			j := lookUntil(t, d.cmd.Process.Pid, time.Minute, func(v *judgeattach.View) bool { // one that leaks would have been found by then
 				app := slices.IndexFunc(v.Groups, isCalled("app"))
-				return all.Load() && app >= 0 && v.Groups[app].Used == v.Groups[app].Alive
+				open := slices.ContainsFunc(v.Open, func(u breach.Unjudged) bool { return u.Law == "L1" }) // some look idle on a busy machine
+				return all.Load() && app >= 0 && v.Groups[app].Used == v.Groups[app].Alive && !open
 			})
 			assert.Empty(t, kinds(j))
 			app := group(t, j, "app")

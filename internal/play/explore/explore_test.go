@@ -198,7 +198,7 @@ func TestTooShort(t *testing.T) {
 				return takes(ctx, time.Hour, verdict.Judged{})
 			},
 		})
-		assert.ErrorContains(t, err, "1s is too short")
+		require.ErrorContains(t, err, "1s is too short")
 		assert.ErrorAs(t, err, new(*play.Misuse))
 	})
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -44,7 +45,9 @@ func TestASilentServerIsWaitedForOnce(t *testing.T) {
 		}
 		found := 0
 		for _, try := range tries {
-			assert.Empty(t, try.Run.Header.Again)
+			if runtime.GOOS != "windows" { // which does not say how long processes waited for a processor
+				assert.Empty(t, try.Run.Header.Again)
+			}
 			for _, f := range try.Verdict.Findings {
 				assert.Equal(t, "S1 silent", f.Law+" "+f.Kind)
 				prints[f.Fingerprint] = true
@@ -62,5 +65,5 @@ func TestTheFirstTwoChecksNeedNoOther(t *testing.T) {
 	checks := observeserver.Checks()
 	assert.True(t, checks[0].Greets())
 	assert.False(t, checks[1].Greets())
-	assert.Equal(t, 1, len(slices.DeleteFunc(checks, observeserver.Check.Greets)))
+	assert.Len(t, slices.DeleteFunc(checks, observeserver.Check.Greets), 1)
 }

@@ -84,7 +84,7 @@ func (h *hunt) pass(ctx context.Context) (found bool, err error) {
 func (h *hunt) batch(next int) (batch []candidate, after int) {
 	room := min(max(1, h.Side), h.Most-h.tried)
 	add := func(s *scenarios.Scenario, cut int) {
-		if len(batch) < room && !h.seen[s.Text()] && !(h.parts && s.Size() == h.smallest.Size()) {
+		if len(batch) < room && !h.seen[s.Text()] && (!h.parts || s.Size() != h.smallest.Size()) {
 			h.seen[s.Text()] = true
 			batch = append(batch, candidate{s, cut})
 		}
