@@ -1,11 +1,13 @@
 package driver_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +262,24 @@ func TestWhatIsWrongIsAnswered(t *testing.T) {
 	}
 	b.send(`{"id":10,"op":"call","session":"s","tool":"echo","args":{"text":1}}`)
 	assert.True(t, b.read().OK, "and the driver goes on")
+}
+
+// TestABenchThatFloods: a line of 300 MiB is passed over, and takes no more memory than the longest line that is read.
+func TestABenchThatFloods(t *testing.T) {
+	b := serve(t, newHandler())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	block := bytes.Repeat([]byte("x"), 1<<20)
+	for range 300 {
+		_, err := b.in.Write(block)
+		require.NoError(t, err)
+	}
+	b.send("")
+	assert.Contains(t, b.read().Error, "longer than")
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(10*driver.MaxLine))
+	b.send(`{"id":1,"op":"call","session":"s","tool":"echo","args":{"text":1}}`)
+	assert.True(t, b.read().OK)
 }
 
 func TestStopIsAnsweredAndEndsServe(t *testing.T) {

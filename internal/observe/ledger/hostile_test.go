@@ -1,9 +1,11 @@
 package ledger_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,42 @@ func TestHostilePeers(t *testing.T) {
 			if strings.Contains(c.send, `"ready"`) {
 				b.await(1, record.Ready) // reading goes on behind it
 			}
+			good, _, err := birth.Dial(b.Path(), me("bare"))
+			require.NoError(t, err)
+			good.Close()
+			b.await(1, record.Died)
+		})
+	}
+}
+
+// TestAPeerThatFloods: a line of 300 MiB is passed over, before the birth and after it, and takes no more memory than the longest that is read.
+func TestAPeerThatFloods(t *testing.T) {
+	certificate, err := json.Marshal(me("s"))
+	require.NoError(t, err)
+	for name, begin := range map[string]string{"a stranger": "", "a server": string(certificate) + "\n"} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, gone)
+			conn, err := socket.Dial(b.Path())
+			require.NoError(t, err)
+			defer conn.Close()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err = io.WriteString(conn, begin)
+			require.NoError(t, err)
+			block := bytes.Repeat([]byte("x"), 1<<20)
+			for range 300 {
+				if _, err = conn.Write(block); err != nil {
+					break // a stranger is hung up on
+				}
+			}
+			if begin != "" {
+				require.NoError(t, err)
+				_, err = io.WriteString(conn, "\n")
+				require.NoError(t, err)
+			}
+			b.await(1, record.Doubted)
+			runtime.ReadMemStats(&after)
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(40<<20))
 			good, _, err := birth.Dial(b.Path(), me("bare"))
 			require.NoError(t, err)
 			good.Close()
