@@ -111,6 +111,30 @@ func TestRedirects(t *testing.T) {
 	assert.False(t, leaked.Load(), "the other server got the headers")
 }
 
+// TestAnEndpointElsewhere: an SSE gateway that names an endpoint on another server does not get the headers sent there.
+func TestAnEndpointElsewhere(t *testing.T) {
+	t.Parallel()
+	var leaked, posted atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leaked.Store(true) }))
+	t.Cleanup(other.Close)
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posted.Store(r.Header.Get("X-Key") == "secret")
+			http.Error(w, "enough", http.StatusTeapot)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "event: endpoint\ndata: %s/message\n\nevent: endpoint\ndata: /message\n\n", other.URL)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(first.Close)
+	gateway := begin(t, subject.GatewayParams{URL: first.URL, Transport: subject.TransportSSE, Headers: http.Header{"X-Key": {"secret"}}})
+	assert.False(t, do(t, gateway, open("a")).OK)
+	assert.True(t, posted.Load(), "the endpoint on its own server is used")
+	assert.False(t, leaked.Load(), "the other server got the headers")
+}
+
 type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
