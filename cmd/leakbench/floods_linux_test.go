@@ -70,7 +70,11 @@ func TestFloods(t *testing.T) {
 func TestProgramsThatFlood(t *testing.T) {
 	tier.Only(t, tier.Slow)
 	t.Parallel()
-	const size, most = "600M", 400 << 20
+	const size = "600M"
+	most := 400 << 20
+	if raced {
+		most = 1000 << 20 // the race detector takes two and a half times as much
+	}
 	line, lines := "head -c "+size+" /dev/zero | tr '\\0' x", "yes $(head -c 65000 /dev/zero | tr '\\0' x) | head -c "+size
 	hostFile := "about: x\nname: h\ncommand: [./flood, '{{server}}']\ndrive: nothing\nready: {output: never}\n"
 	limits := " --progress none --start 2m --settle 300ms --confirm 100ms"

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/attach"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -126,7 +127,7 @@ func TestHealthyHosts(t *testing.T) {
 			require.NoError(t, cmd.Start())
 			t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = in.Close(); _ = cmd.Wait() })
 			require.True(t, bufio.NewScanner(out).Scan())
-			healthy(t, look(t, cmd.Process.Pid, 4*time.Second))
+			healthy(t, lookPatiently(t, cmd.Process.Pid))
 		})
 	}
 	for name, one := range driving {
@@ -134,9 +135,15 @@ func TestHealthyHosts(t *testing.T) {
 			t.Parallel()
 			d := start(t, one.host)
 			defer beside(one.make(d))()
-			healthy(t, look(t, d.cmd.Process.Pid, 4*time.Second))
+			healthy(t, lookPatiently(t, d.cmd.Process.Pid))
 		})
 	}
+}
+
+// lookPatiently gives a host time to wait for its children, which on a busy machine takes more than a second.
+func lookPatiently(t *testing.T, pid int) *verdict.Judged {
+	t.Helper()
+	return look(t, pid, 6*time.Second, func(p *attach.Params) { p.Settle = 2500 * time.Millisecond })
 }
 
 func healthy(t *testing.T, j *verdict.Judged) {

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"os"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/server"
 )
 
-// A server that never answers is waited for once, whoever has room, and never a second time alone.
+// A server that never answers is waited for by one check, whoever has room.
 func TestASilentServerIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -45,8 +44,8 @@ func TestASilentServerIsWaitedForOnce(t *testing.T) {
 		}
 		found := 0
 		for _, try := range tries {
-			if runtime.GOOS != "windows" { // which does not say how long processes waited for a processor
-				assert.Empty(t, try.Run.Header.Again)
+			if again := try.Run.Header.Again; again != "" { // on a busy machine, and on Windows, which does not say how busy it is
+				assert.Equal(t, "a finding rests on elapsed time", again)
 			}
 			for _, f := range try.Verdict.Findings {
 				assert.Equal(t, "S1 silent", f.Law+" "+f.Kind)
