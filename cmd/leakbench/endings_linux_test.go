@@ -80,7 +80,7 @@ func TestTooLittleToPlay(t *testing.T) {
 	if raced {
 		t.Skip("without the race detector")
 	}
-	for _, limit := range []string{"-n 40", "-v 2000000", "-f 40", "-d 200000"} {
+	for _, limit := range []string{"-n 40", "-v 2000000", "-f 40", "-d 260000"} {
 		code, said := limited(t, "ulimit "+limit+`; "$LB" run storm --out "$OUT/none"; code=$?; ls "$OUT"; exit $code`)
 		assert.Equal(t, exitUsage, code, said)
 		assert.Equal(t, 2, strings.Count(said, "\n"), said)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // TestAClaimIsForServersThatAreGone: a host that claims to reconnect by itself must, once its server has ended or closed its stdout: the
@@ -29,7 +28,7 @@ steps:
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v, _ := play(t, source, name, nil)
-			assert.Equal(t, verdict.Clean, v.Outcome, "%v %v", v.Findings, v.Doubts)
+			assert.Empty(t, v.Findings) // where the server had read the call before it stopped, the last call is a doubt
 		})
 	}
 }
