@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
 )
 
 // TestAClaimIsForServersThatAreGone: a host that claims to reconnect by itself must, once its server has ended or closed its stdout: the
