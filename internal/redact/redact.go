@@ -34,15 +34,15 @@ func Args(args []string) []string {
 	out := make([]string, 0, len(kept)+1)
 	next := nextPlain // what the arguments before say of this one
 	var said command
-	for i, arg := range kept {
-		arg = strings.ToValidUTF8(text.ClipBytes(arg, maxRead, "…"), "\uFFFD")
+	for i := range kept {
+		word := strings.ToValidUTF8(text.ClipBytes(kept[i], maxRead, "…"), "\uFFFD")
 		if i >= 3 && kept[i-1] == "password" && kept[i-3] == "login" { // netrc(5)
 			next = nextSecret
 		}
-		from := said.next(arg)
-		arg, next = redactArg(arg, next), after(arg, next)
+		from, arg := said.next(word), redactArg(word, next)
+		next = after(word, next)
 		if from >= 0 {
-			arg = kept[i][:from] + Mark
+			arg = word[:from] + Mark
 		}
 		if len(arg) > maxArg {
 			arg = text.ClipBytes(arg, maxArg-len("…"), "…")

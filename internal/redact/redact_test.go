@@ -41,6 +41,7 @@ func TestArgs(t *testing.T) {
 		{[]string{"https://host/a@b"}, []string{"https://host/a@b"}},
 		{[]string{"-H", "Authorization: Bearer ⟨x⟩"}, []string{"-H", "Authorization: [redacted]"}},
 		{[]string{"--header=X-Api-Key: ⟨x⟩"}, []string{"--header=X-Api-Key: [redacted]"}},
+		{[]string{"smbclient", "-U", "\xff%⟨x⟩"}, []string{"smbclient", "-U", "\uFFFD%[redacted]"}},
 		{[]string{"Bearer", "⟨x⟩"}, []string{"Bearer", "[redacted]"}},
 		{[]string{"say bearer ⟨x⟩ now"}, []string{"say bearer [redacted] now"}},
 		{[]string{"sh", "-c", "A=1 GH_TOKEN='⟨x y⟩' run --secret ⟨z⟩ --label l"}, []string{"sh", "-c", "A=1 GH_TOKEN='[redacted]' run --secret [redacted] --label l"}},
