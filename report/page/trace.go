@@ -127,7 +127,7 @@ func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) tr
 	}
 	if h := g.Holder; h != nil {
 		why := "as long as it is open, the server waits for its next request"
-		if f != nil && f.EOF >= 0 && f.EOF <= when {
+		if f != nil && history.By(f.EOF, when) {
 			why = "the server has read stdin EOF anyway"
 		}
 		line := station(traceClosed, fmt.Sprintf("%s, pid %d, %s", h.Role, h.PID, h.At()),

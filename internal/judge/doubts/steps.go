@@ -152,7 +152,7 @@ func (f *search) harmedDuring(s *history.Step) bool {
 func (f *search) signalledDuring(s *history.Step) bool {
 	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *history.Server) bool {
 		signal, first := facts.SignalFirst(srv)
-		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= f.NotedBy(s.Ended)
+		return first && facts.SessionOf(srv) == facts.KeyOf(s) && signal.T >= s.Begun && signal.T <= f.NotedBy(s.Ended)
 	})
 }
 

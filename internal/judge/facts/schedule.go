@@ -55,6 +55,6 @@ func (f *Facts) isFollowed(s *history.Server, t int64) bool {
 		return true
 	}
 	return slices.ContainsFunc(f.servers, func(o *history.Server) bool {
-		return SessionOf(o) == SessionOf(s) && o.Born > s.Born && o.Born <= soon && Established(o, soon) && (o.Died < 0 || o.Died > t)
+		return o.SharesSession(s) && o.Born > s.Born && o.Born <= soon && Established(o, soon) && !history.By(o.Died, t)
 	})
 }

@@ -111,7 +111,7 @@ func (st *narrative) stdin(s *history.Server, e *record.Evidence, until int64) {
 		return
 	}
 	switch {
-	case s != nil && s.EOF >= 0 && s.EOF <= until:
+	case s != nil && history.By(s.EOF, until):
 		st.sawEOF(s, until)
 	case !strings.HasPrefix(d.Target, "pipe:[") && !strings.HasPrefix(d.Target, "socket:["):
 		st.add("path", "its stdin is %s; leakbench could not see who else has that open", Plain(d.Target))

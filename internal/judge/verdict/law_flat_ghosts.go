@@ -87,5 +87,5 @@ func (f *casefile) isConnection(cp *facts.Checkpoint, s *history.Server) bool {
 
 // answered says that a server lived at t, and had answered a call.
 func answered(s *history.Server, t int64) bool {
-	return (s.Died < 0 || s.Died > t) && s.Worked(never, t)
+	return !history.By(s.Died, t) && s.Worked(never, t)
 }

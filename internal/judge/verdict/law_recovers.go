@@ -169,7 +169,7 @@ func (f *casefile) faultAt(t, then int64) (name, since string) {
 				continue
 			}
 			name, since = prose.FaultName(&fault.Fault)+" of "+prose.Plain(s.ID), "with nothing wrong any more"
-			if f.Header.Host.Servers == record.Shared && (s.Died < 0 || s.Died > then) {
+			if f.Header.Host.Servers == record.Shared && !history.By(s.Died, then) {
 				since = "with that server still in its place"
 			}
 			return name, since

@@ -55,7 +55,7 @@ func lockedOut(s *history.Server) (int64, string) {
 func (f *casefile) staleHolder(s *history.Server, at int64) *history.Server {
 	for _, other := range f.servers {
 		older := other != s && other.Label == s.Label && other.Born < at
-		holds := older && (other.Died < 0 || other.Died > at) && holdsLock(other)
+		holds := older && other.LivedAt(at) && holdsLock(other)
 		if !holds {
 			continue
 		}

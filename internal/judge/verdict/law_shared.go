@@ -83,7 +83,7 @@ func (f *casefile) ownProcess(s *history.Server, all []*history.Server) *breach.
 // isBeside says that another server lived at the same time as s, for one other session.
 func isBeside(s, o *history.Server, mine string) bool {
 	others := sessionsOf(o)
-	return o.Life == s.Life && o.Born < s.Died && (o.Died < 0 || o.Died > s.Born) && len(others) == 1 && others[0] != mine
+	return o.Life == s.Life && o.Born < s.Died && !history.By(o.Died, s.Born) && len(others) == 1 && others[0] != mine
 }
 
 // endsOnSchedule says that the host ends servers of open sessions on purpose: when they are idle, or old.

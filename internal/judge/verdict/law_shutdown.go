@@ -9,6 +9,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/breach"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -174,7 +175,7 @@ func (f *casefile) callNarrative(s *history.Step) string {
 		outcome = "It was answered after all."
 	}
 	for _, srv := range slices.Backward(f.servers) {
-		there := srv.Label == s.Label && srv.Session == s.Session && srv.LivedAt(s.Begun)
+		there := facts.SessionOf(srv) == facts.KeyOf(s) && srv.LivedAt(s.Begun)
 		if !there {
 			continue
 		}
@@ -193,7 +194,7 @@ func (f *casefile) callNarrative(s *history.Step) string {
 // meantBy says that the step had to end the server.
 func (f *casefile) meantBy(s *history.Step, srv *history.Server) bool {
 	there := srv.Born <= s.Begun && (srv.Died < 0 || srv.Died >= s.Begun) && srv.Lost < 0
-	return there && (s.Op != record.OpClose || srv.Label == s.Label && srv.Session == s.Session)
+	return there && (s.Op != record.OpClose || facts.SessionOf(srv) == facts.KeyOf(s))
 }
 
 // stuckWith accounts for the steps of a session that failed beside a call of it that did not come back.

@@ -33,7 +33,7 @@ func asking(h *history.History, srv *history.Server, t int64, order bool) (op re
 	switch {
 	case last.Op == record.OpJob:
 		state = New
-	case last.Op == record.OpOpen && last.Cancelled && srv.EOF >= 0 && srv.EOF <= t:
+	case last.Op == record.OpOpen && last.Cancelled && history.By(srv.EOF, t):
 		op, state = record.OpCancel, Connecting
 	case last.Op.EndsHost() && srv.Life < len(h.Hosts()):
 		op = record.OpRestart
