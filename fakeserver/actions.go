@@ -28,6 +28,7 @@ type action struct {
 	// slow says that it takes time, so that it may not hold up the reading;
 	// seizes that it is there to do just that: it keeps the first thread.
 	slow, seizes bool
+	starts       bool   // it starts processes: one that was announced is there, also where the server ends meanwhile
 	silences     string // a moment that can't come any more after this one, or ""
 
 	as   []Doc  // the ways to do it, the default first

@@ -74,6 +74,7 @@ var processActions = []action{
 			{Name: "daemon", Text: "in a session of its own and nobody's child (double fork), with no stdio"},
 			{Name: "pipes", Text: "a daemon likewise, with the server's stdout and stderr: the host can't see the end of either"},
 		},
+		starts: true,
 		commit: func(s *server, f Fault, _ *request) {
 			s.times(f, func() error { return s.help(f.variant()) })
 		},
@@ -82,8 +83,9 @@ var processActions = []action{
 	// when the server is, and until then only the server can end them.
 	{
 		name: "zombies", text: "starts (count) children that exit at once, and never reaps them",
-		on:    []string{onStart, onCall, onOrder},
-		takes: []string{"count"},
+		on:     []string{onStart, onCall, onOrder},
+		takes:  []string{"count"},
+		starts: true,
 		commit: func(s *server, f Fault, _ *request) {
 			s.times(f, func() error {
 				p, err := start(s.options.helper(helperExits), [3]*os.File{}, sameGroup)

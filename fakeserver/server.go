@@ -62,6 +62,7 @@ type goodbye struct {
 	ending    sync.Once
 	stopping  chan struct{}          // closed when it begins
 	lastWords atomic.Pointer[string] // for the bench
+	starting  sync.Mutex             // held while it does a fault that starts processes, and for ever once it ends
 }
 
 type firstThread struct {
@@ -196,6 +197,10 @@ func (s *server) do(a action, f Fault, r *request) bool {
 		announced.Targets = a.targets(s)
 		f.targets = announced.Targets
 	}
+	if a.starts {
+		s.starting.Lock()
+		defer s.starting.Unlock()
+	}
 	s.bench.fault(announced)
 	a.commit(s, f, r)
 	return a.decides || r != nil && r.dropped
@@ -231,6 +236,7 @@ func (s *server) end(why string) {
 	s.ending.Do(func() {
 		s.settle()
 		s.commit(onExit)
+		s.starting.Lock()
 		if words := s.lastWords.Load(); words != nil {
 			why += "; " + *words
 		}

@@ -120,6 +120,24 @@ func TestHelperByOrder(t *testing.T) {
 	awaitRows(t, "children", 0, func() []row { return childrenOf(t, p.cmd.Process.Pid) })
 }
 
+// TestWhatIsAnnouncedIsDone: a run that counts on a helper has it, also where the server is asked to end in the moment of the order.
+func TestWhatIsAnnouncedIsDone(t *testing.T) {
+	t.Parallel()
+	for range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			b := one(t, "")
+			p, id := b.launch("s")
+			p.greet()
+			require.NoError(t, b.ledger.Order(id, []byte(`{"do":"helper","count":5}`)))
+			b.awaitKind(id, record.Faulted)
+			require.NoError(t, p.in.Close())
+			assert.Equal(t, 0, p.status())
+			awaitRows(t, "helpers", 5, func() []row { return helpersOf(t, b) })
+		})
+	}
+}
+
 func TestZombies(t *testing.T) {
 	t.Parallel()
 	b := one(t, "", fakeserver.Fault{On: "call", Do: "zombies", Count: 3})

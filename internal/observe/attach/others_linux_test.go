@@ -142,7 +142,8 @@ func looksOf(t *testing.T, cmd *exec.Cmd) (found []record.Evidence) {
 // TestAnotherUser: of another user's processes the table is seen, and each other column says why it is not.
 func TestAnotherUser(t *testing.T) {
 	t.Parallel()
-	host, _ := shell(t, `exec 9> >(exec cat >/dev/null); echo ready; read -r`)
+	// No other test's cat runs the same command line, as what an earlier life of this host may have left would.
+	host, _ := shell(t, `exec 9> >(exec cat - >/dev/null); echo ready; read -r`)
 	found := looksOf(t, asNobody(t, fmt.Sprint(host.Process.Pid)))
 	require.Len(t, found, 1)
 	assert.Equal(t, "cat", found[0].Comm)
@@ -159,7 +160,7 @@ func TestAnotherUser(t *testing.T) {
 func TestNotDumpable(t *testing.T) {
 	t.Parallel()
 	host := asNobody(t, "secret")
-	host.Path, host.Args = "/bin/bash", []string{"bash", "-c", `exec 9> >(exec cat >/dev/null) 8> >(exec -a secret ` + program + `); read -r`}
+	host.Path, host.Args = "/bin/bash", []string{"bash", "-c", `exec 9> >(exec cat -u >/dev/null) 8> >(exec -a secret ` + program + `); read -r`}
 	in, err := host.StdinPipe()
 	require.NoError(t, err)
 	out, err := host.StdoutPipe()

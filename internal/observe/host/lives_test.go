@@ -274,7 +274,7 @@ func TestLeftoversThatGoInTime(t *testing.T) {
 	t.Parallel()
 	source := strings.NewReplacer("deaf: {faults: [{on: eof, do: ignore}]}", "deaf: {}", "settle: 1s", "settle: 6s").Replace(twoLives)
 	v, _ := play(t, source, "exact", func(p *host.Params) {
-		p.Host.Argv = append([]string{"sh", "-c", `sleep 1.5 </dev/null >/dev/null 2>&1 & exec "$@"`, "sh"}, p.Host.Argv...)
+		p.Host.Argv = append([]string{"sh", "-c", `(sleep 1.5 </dev/null >/dev/null 2>&1 &); exec "$@"`, "sh"}, p.Host.Argv...)
 		p.Settle = record.Duration(6e9)
 	})
 	assert.Empty(t, v.Findings, "%+v", v)
