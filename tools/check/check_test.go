@@ -251,6 +251,7 @@ func TestCounts(t *testing.T) {
 	}
 	c.Close()
 	assert.Equal(t, counts{1, 2, 1}, c.counts)
+	assert.Empty(t, c.again(), "one of them hangs")
 	assert.Equal(t, "1 test, 2 skipped, 1 failed", c.counts.String())
 	assert.Equal(t, "b says\nFAIL p\nd hangs\nno JSON\n", out.String())
 }

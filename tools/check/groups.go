@@ -19,6 +19,9 @@ type group struct {
 	prepare []string
 	// tests says that the group has tests, which name it in their source.
 	tests bool
+	// packages are those whose tests it plays, by the names that bash makes of this, with these flags of go test; and plays are the groups
+	// whose tests are played there, if not those of this one.
+	packages, flags, plays string
 	// steps are commands that must succeed.
 	steps []string
 	env   []string
@@ -116,8 +119,8 @@ var groups = []group{
 		// acceptance plays whole runs, of processes that other packages cover, test/structure compiles copies of the source, and
 		// tools/release builds what another group installs. Packages mostly wait: four at a time keep two processors busy.
 		name: "race", about: "all packages but three, both tiers, under the race detector", timed: true,
-		needs: append([]need{node, chromium, strace}, bashAndCurl...), env: []string{"LEAKBENCH_GROUPS=all"},
-		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -Ev '(acceptance|test/structure|tools/release)$')"},
+		needs: append([]need{node, chromium, strace}, bashAndCurl...), flags: "-race -p 4", plays: "all",
+		packages: "$(go list ./... | grep -Ev '(acceptance|test/structure|tools/release)$')",
 	},
 	{
 		name: "wine", about: "the tests for Windows, under Wine 10 in a Debian of its own", timed: true,
