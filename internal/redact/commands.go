@@ -15,11 +15,17 @@ type program struct {
 var programs = []program{
 	{"mysql", (*command).gluedToP},
 	{"mariadb", (*command).gluedToP},
+	{"mongo", (*command).gluedToP},
+	{"sshpass", (*command).gluedToP},
 	{"ldap", (*command).behindW},
-	{"smbclient", (*command).behindPercent},
+	{"smb", (*command).behindPercent},
+	{"rpcclient", (*command).behindPercent},
 	{"htpasswd", (*command).lastOperand},
 	{"openssl", (*command).ofOpenSSL},
 	{"redis-cli", func(c *command, _ string) int { return start(c.before == "-a") }},
+	{"zip", (*command).behindCapitalP},
+	{"unzip", (*command).behindCapitalP},
+	{"sqlcmd", (*command).behindCapitalP},
 }
 
 // command is one that is read word by word.
@@ -106,6 +112,9 @@ func (c *command) behindW(word string) int {
 	return -1
 }
 
+// behindCapitalP has zip -P SECRET.
+func (c *command) behindCapitalP(string) int { return start(c.before == "-P") }
+
 // behindPercent has smbclient -U user%SECRET.
 func (c *command) behindPercent(word string) int {
 	named := isUser(c.before) || strings.HasPrefix(word, "-U") || strings.HasPrefix(word, "--user=")
@@ -121,8 +130,8 @@ func (c *command) lastOperand(word string) int {
 		c.flags += letters
 		return -1
 	}
-	if c.before == "-C" || c.before == "-r" {
-		return -1
+	if strings.HasPrefix(c.before, "-") && strings.HasSuffix(c.before, "C") || c.before == "-r" {
+		return -1 // it is a cost
 	}
 	c.operands++
 	last := 3

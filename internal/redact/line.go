@@ -28,9 +28,10 @@ var patterns = []struct {
 	{"%40", lazily(`((?i:%3A%2F%2F))(?:[^%\s"'&]|%(?i:3A|25|[2-7][1-9A-E]))*?(%40)`)}, // a URL in a URL
 	{
 		`"value"`, lazily(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
-			`\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`),
+			others + `\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`),
 	},
-	{`"value"`, lazily(`(?i)("key"\s*:\s*"[^"]*` + endings + `"\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`)},
+	{`"value"`, lazily(`(?i)("key"\s*:\s*"[^"]*` + endings + `"` + others + `\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`)},
+	{`"value"`, lazily(`(?i)("value"\s*:\s*")(?:[^"\\]|\\.)*("` + others + `\s*,\s*"(?:key|name)"\s*:\s*"[^"]*` + endings + `")`)},
 	{`value\`, lazily(`(?i)("key\\+"\s*:\s*\\+"[^"]*` + endings + `\\+"\s*,\s*\\+"value\\+"\s*:\s*\\+")(?:[^"\\]|\\{2,}.|\\[^"\\])*()`)},
 	// A list of two, whose second is no name: "required": ["token", "name"] has no secret.
 	{`",`, lazily(`(\[\s*"[^"]*(?i:` + endings + `)"\s*,\s*")[A-Za-z_.-]*[^A-Za-z_."\\-](?:[^"\\]|\\.)*("\s*\])`)},
@@ -48,6 +49,9 @@ var patterns = []struct {
 
 // endings are those of names that have a secret, whatever it looks like.
 const endings = `(?:token|secret|password|passwd|credentials?|(?:api|access|private)[ ._-]?key|authorization|cookie)`
+
+// others are members of a JSON object between two that belong together.
+const others = `(?:\s*,\s*"[^"]*"\s*:\s*(?:"[^"]*"|[\w.+-]+)){0,3}`
 
 // lazily compiles an expression when it is needed: most processes never do.
 func lazily(expression string) func() *regexp.Regexp {
@@ -159,8 +163,36 @@ func (w word) followed(i int, quoted bool) (from, to int) {
 		}
 	case spaces > i && !quoted && next != nextPlain:
 		return sure(s, next, spaces)
+	case spaces > i && !quoted:
+		return w.stated(spaces)
 	}
 	return w.end, w.end
+}
+
+// stated is where the value is in "the password is VALUE". Most sentences go on in words there, and those stay.
+func (w word) stated(from int) (int, int) {
+	s := w.text
+	verb := run(s, from, nameByte)
+	if s[from:verb] != "is" && s[from:verb] != "was" || !statable(w.inner()) {
+		return w.end, w.end
+	}
+	if strings.HasPrefix(s[verb:], ":") {
+		verb++
+	}
+	from = skipSpaces(s, verb)
+	if from == verb {
+		return w.end, w.end
+	}
+	quote := quoteAt(s, from)
+	from += len(quote)
+	to := from + len(strings.TrimRight(s[from:endAt(s, from, " \t\r\n\"'`")], `.,;:!?\`))
+	if quote != "" {
+		to = endOfQuoted(s, from, quote)
+	}
+	if !w.says().states(s[from:to]) {
+		return w.end, w.end
+	}
+	return from, to
 }
 
 // schemes are what stands before the secret of an Authorization header (RFC 9110, 11.6.2), with and without its own line.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // meaning is what a name says of its value.
@@ -63,6 +64,22 @@ func (m meaning) hides(value string) bool {
 	return false
 }
 
+// statedNames end the names of what a sentence states.
+var statedNames = []string{"password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "key"}
+
+func statable(name string) bool {
+	return slices.ContainsFunc(statedNames, func(end string) bool { return strings.HasSuffix(strings.ToLower(name), end) })
+}
+
+// states says that a value is a secret which a sentence states of a name of this meaning. It reads like no word: it has a digit or a sign.
+func (m meaning) states(value string) bool {
+	if m <= perhaps {
+		return m.hides(value)
+	}
+	plain := func(c rune) bool { return unicode.IsLetter(c) || strings.ContainsRune("-/._'", c) }
+	return len(value) >= minStated && strings.IndexByte("<({[/.$%", value[0]) < 0 && strings.TrimFunc(value, plain) != ""
+}
+
 // variable says that a name is one of the environment.
 func variable(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
@@ -73,6 +90,7 @@ func variable(name string) bool {
 const (
 	minToken  = 20 // bytes of a value that no name makes a secret
 	minRandom = 12 // bytes of one whose name may make it one
+	minStated = 6  // bytes of one in a sentence
 )
 
 // looksSecret says that a value reads like a random one: long, one word, of

@@ -67,22 +67,31 @@ const (
 	nextPort    // a secret, unless it is a path or a port: -p says all of these
 	nextEquals  // a secret, where an equals sign stands between
 	nextRest    // all words of a header, up to the next flag
+	nextStated  // a secret if a sentence may state it
 )
+
+// joiners stand as words of their own between a name and its value.
+var joiners = map[string]nextValue{
+	"=": nextSecret, ":": nextSecret, ":=": nextSecret, "=>": nextSecret,
+	"is": nextStated, "was": nextStated, "is:": nextStated, "was:": nextStated,
+}
 
 // after is what an argument makes of the next one, seen from what the one before has made of it.
 func after(arg string, before nextValue) nextValue {
 	said := announces(arg)
+	arg = strings.TrimRight(arg, " ")
+	name, header := strings.CutSuffix(arg, ":")
 	switch {
 	case before == nextRest && !strings.HasPrefix(arg, "-"):
 		return nextRest
-	case before == nextEquals && slices.Contains([]string{"=", ":", ":=", "=>"}, arg):
-		return nextSecret
+	case before == nextEquals && joiners[arg] != nextPlain:
+		return joiners[arg]
 	case said != nextPlain:
 	case schemeAssigned(arg):
 		return nextSecret
-	case strings.HasSuffix(arg, ":") && meaningOf(strings.TrimSuffix(arg, ":")) >= counted:
+	case header && meaningOf(name) >= counted:
 		return nextRest
-	case strings.HasSuffix(arg, ":") && meaningOf(strings.TrimSuffix(arg, ":")) == perhaps:
+	case header && meaningOf(name) == perhaps:
 		return nextPerhaps
 	case assignable(arg) && meaningOf(arg) >= counted:
 		return nextEquals
@@ -90,10 +99,11 @@ func after(arg string, before nextValue) nextValue {
 	return said
 }
 
-// schemeAssigned says that an argument is what AUTHORIZATION=Bearer SECRET begins with, without its quotes.
+// schemeAssigned says that an argument is what AUTHORIZATION=Bearer SECRET or Authorization: Bearer SECRET begins with.
 func schemeAssigned(arg string) bool {
-	at := strings.LastIndexByte(arg, '=')
-	return at > 0 && strings.HasSuffix(strings.ToLower(arg[:at]), "authorization") && slices.Contains(schemes, strings.ToLower(arg[at+1:]))
+	at := strings.LastIndexAny(arg, "=: ")
+	name := strings.TrimRight(arg[:at+1], "=: ")
+	return strings.HasSuffix(strings.ToLower(name), "authorization") && slices.Contains(schemes, strings.ToLower(arg[at+1:]))
 }
 
 // hides says that what follows is a secret as a whole.
@@ -109,6 +119,8 @@ func (v nextValue) hides(what string) bool {
 		return userAndPassword(what)
 	case nextPort:
 		return !pathOrPort(what)
+	case nextStated:
+		return secret.states(what)
 	}
 	return false
 }

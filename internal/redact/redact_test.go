@@ -41,6 +41,11 @@ func TestArgs(t *testing.T) {
 		{[]string{"https://host/a@b"}, []string{"https://host/a@b"}},
 		{[]string{"-H", "Authorization: Bearer ⟨x⟩"}, []string{"-H", "Authorization: [redacted]"}},
 		{[]string{"--header=X-Api-Key: ⟨x⟩"}, []string{"--header=X-Api-Key: [redacted]"}},
+		{[]string{"-H", "Authorization: Bearer", "⟨x⟩"}, []string{"-H", "Authorization: [redacted]", "[redacted]"}},
+		{[]string{"Authorization:Basic", "⟨x⟩", "z"}, []string{"Authorization:[redacted]", "[redacted]", "z"}},
+		{[]string{"X-Api-Key: ", "⟨x⟩"}, []string{"X-Api-Key: ", "[redacted]"}},
+		{[]string{"password", "is", "⟨hunter2⟩"}, []string{"password", "is", "[redacted]"}},
+		{[]string{"password", "is", "wrong"}, []string{"password", "is", "wrong"}},
 		{[]string{"smbclient", "-U", "\xff%⟨x⟩"}, []string{"smbclient", "-U", "\uFFFD%[redacted]"}},
 		{[]string{"Bearer", "⟨x⟩"}, []string{"Bearer", "[redacted]"}},
 		{[]string{"say bearer ⟨x⟩ now"}, []string{"say bearer [redacted] now"}},
@@ -105,6 +110,10 @@ func FuzzArgs(f *testing.F) {
 	f.Add("--token", "x", `{"token":"y"}`)
 	f.Add("-u", "a:b", "https://a:b@c")
 	f.Add(`\\\"token\\\":\\\"`, "Bearer \xff", "Authorization:")
+	for _, shape := range slices.Concat(shapes, beginnings) {
+		words := append(strings.SplitN(shape, " ", 3), "", "")
+		f.Add(words[0], words[1], words[2])
+	}
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		out := Args([]string{a, b, c, "--token", "topsecret", "--password=topsecret", fmt.Sprintf("{%q:%q}", "secret", "topsecret")})
 		require.Len(t, out, 7)
@@ -113,6 +122,7 @@ func FuzzArgs(f *testing.F) {
 			require.True(t, utf8.ValidString(arg))
 			require.False(t, i > 2 && strings.Contains(arg, "topsecret"), arg)
 		}
+		Text(a + " " + b + "\n" + c)
 	})
 }
 

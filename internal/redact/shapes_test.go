@@ -2,10 +2,12 @@ package redact
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // planted is what must be nowhere in what is written down.
@@ -72,6 +74,24 @@ func TestPairsOfShapes(t *testing.T) {
 				written := Text(full.Replace(first + between + second))
 				assert.NotContains(t, written, planted, "%s%s%s", first, between, second)
 				assert.Equal(t, written, Text(written), "a second time changes nothing")
+			}
+		}
+	}
+}
+
+// A text may end anywhere, and have any bytes.
+func TestPartsOfShapes(t *testing.T) {
+	t.Parallel()
+	full := strings.NewReplacer("HIDDEN", "x", `\n`, "\n") // short: what is counted too far is counted over the end
+	for _, shape := range slices.Concat(shapes, beginnings, strings.Split(ordinaryFile, "\n")) {
+		whole := full.Replace(shape)
+		for at := range len(whole) + 1 {
+			for _, part := range []string{whole[:at], whole[at:], whole[:at] + "\xff" + whole[at:]} {
+				require.NotPanics(t, func() {
+					for _, write := range ways {
+						write(part)
+					}
+				}, "%q", part)
 			}
 		}
 	}
