@@ -42,6 +42,9 @@ type counter struct {
 	bug    bool                  // something was said that no second try makes good
 }
 
+// noChance is said where a test failed by no chance.
+var noChance = regexp.MustCompile(`WARNING: DATA RACE|^panic: `)
+
 // testName is a test, with its subtest, of a package.
 type testName struct{ pkg, test string }
 
@@ -75,7 +78,7 @@ func (c *counter) line(line []byte) {
 		c.quiet, c.parent, c.failed = map[testName][]string{}, map[testName]bool{}, map[testName]bool{}
 	}
 	key := testName{e.Package, e.Test}
-	c.bug = c.bug || e.Action == "build-output" || strings.Contains(e.Output, "WARNING: DATA RACE") || strings.HasPrefix(e.Output, "panic: ")
+	c.bug = c.bug || e.Action == "build-output" || noChance.MatchString(e.Output)
 	switch {
 	case e.Action == "output" && e.Test != "":
 		c.quiet[key] = append(c.quiet[key], e.Output)
@@ -85,11 +88,16 @@ func (c *counter) line(line []byte) {
 		c.ended(key, e.Action)
 	case e.Action == "fail": // a test that never ended may be why
 		c.failed[key] = true
-		for under := range c.quiet {
-			if under.pkg == e.Package {
-				c.bug = true
-				c.tell(under)
-			}
+		c.tellAll(e.Package)
+	}
+}
+
+// tellAll passes on what was said by the tests of a package that have not ended.
+func (c *counter) tellAll(pkg string) {
+	for under := range c.quiet {
+		if under.pkg == pkg {
+			c.bug = true
+			c.tell(under)
 		}
 	}
 }
