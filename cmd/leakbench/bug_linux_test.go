@@ -33,6 +33,8 @@ var bugs = []struct {
 	{"a goroutine of a run", "internal/observe/host/run.go", "watchKeeper", 9, 0},
 	{"a run", "internal/observe/host/checkpoint.go", "checkpoint", 9, 0},
 	{"a run that holds its lock", "internal/observe/host/reconnect.go", "isBack", 2, 0},
+	{"the keeper", "internal/observe/keeper/process.go", "census", 40, 0},
+	{"the tries without the host", "internal/observe/host/control.go", "TryControl", 6, 0},
 	{"a goroutine of the ledger", "internal/observe/ledger/peer.go", "serve", 60, 0},
 	{"a line of the progress", "internal/play/line.go", "Line", 6, 0},
 	{"the judge", "internal/judge/verdict/judge.go", "judge", 6, 1},
@@ -126,7 +128,7 @@ func TestABugInTheMiddle(t *testing.T) {
 			require.NoError(t, err)
 			assert.Empty(t, left)
 
-			assert.Contains(t, said.String(), "leakbench: panic: a planted bug\n")
+			assert.Contains(t, said.String(), "panic: a planted bug\n")
 			assert.Contains(t, said.String(), filepath.Base(b.file))
 			saved := savedWhole(t, out, b.lost)
 			assert.Greater(t, len(saved), 3)

@@ -45,7 +45,7 @@ func run(args []string) int {
 	a := &app{out: &files.Output{File: os.Stdout}, err: os.Stderr}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	bug.OnPanic(func(err error) { _ = a.panicked(err, stop) })
+	bug.OnPanic(func(p *bug.Panic) { _ = a.panicked(p, stop) })
 	root := a.root()
 	root.SetContext(ctx)
 	return a.execute(root, args[1:])

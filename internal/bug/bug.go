@@ -10,12 +10,12 @@ import (
 
 // Panic is an error that was a panic.
 type Panic struct {
-	Why any
+	Why string
 	// Stack has no addresses and no goroutine's number: the same bug has the same text wherever it is met.
 	Stack string
 }
 
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Why, p.Stack) }
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %s\n%s", p.Why, p.Stack) }
 
 // mostFrames is how much of a stack is kept.
 const mostFrames = 40
@@ -31,7 +31,7 @@ func of(why any) *Panic {
 			stack = append(stack, fmt.Sprintf("%s\n    %s:%d", f.Function, f.File, f.Line))
 		}
 	}
-	return &Panic{why, strings.Join(stack, "\n")}
+	return &Panic{fmt.Sprint(why), strings.Join(stack, "\n")}
 }
 
 // Caught is deferred by what others do not depend on: it makes an error of a panic.
@@ -47,10 +47,10 @@ func Catch(do func() error) (err error) {
 	return do()
 }
 
-var end func(error)
+var end func(*Panic)
 
 // OnPanic says what is done where a goroutine panics. A program that has the bench in it says nothing, and gets the panic.
-func OnPanic(do func(error)) { end = do }
+func OnPanic(do func(*Panic)) { end = do }
 
 // Ends is deferred first by each goroutine of the bench. Its panic ends the program: what the goroutine was to do is not done.
 func Ends() {

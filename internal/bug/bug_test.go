@@ -48,7 +48,7 @@ func TestTheSameBugHasTheSameText(t *testing.T) {
 
 func TestEnds(t *testing.T) {
 	ended := make(chan error, 1)
-	bug.OnPanic(func(err error) { ended <- err })
+	bug.OnPanic(func(p *bug.Panic) { ended <- p })
 	defer bug.OnPanic(nil)
 	go func() {
 		defer bug.Ends()

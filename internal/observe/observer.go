@@ -91,7 +91,7 @@ func (o *Observer) WhileKept(ctx context.Context) (context.Context, context.Canc
 	go bug.Guarded(func() {
 		select {
 		case <-o.Keeper.Done():
-			cancel(keeper.ErrGone)
+			cancel(o.Keeper.Gone())
 		case <-ctx.Done():
 		}
 	})()
@@ -112,7 +112,7 @@ func (o *Observer) TearDown(ctx context.Context, err error, between func(context
 		err = errors.Join(err, os.WriteFile(filepath.Join(o.params.Dir, benchLog), []byte(stop.Stacks), 0o600))
 	}
 	if o.Keeper != nil {
-		o.sweep(ctx)
+		err = errors.Join(err, bug.Catch(func() error { o.sweep(ctx); return nil }))
 	}
 	o.signals.Close()
 	err = errors.Join(err, between(ctx))

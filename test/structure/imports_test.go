@@ -270,8 +270,8 @@ var house = []struct {
 		pkg: "internal/observe/keeper",
 		why: "the keeper knows processes, not MCP, scenarios or guilt",
 		may: []string{
-			"internal/console", "internal/duration", "internal/observe/socket", "internal/proc", "internal/record",
-			"internal/winjob",
+			"internal/bug", "internal/console", "internal/duration", "internal/observe/socket", "internal/proc",
+			"internal/record", "internal/winjob",
 		},
 		deny: []string{"github.com/mark3labs/mcp-go"},
 	},

@@ -66,9 +66,9 @@ func (l *Live) Checkpoint(ctx context.Context, name string, live map[string]int)
 
 // End tries the servers without the caller, ends what is left, and closes the file.
 func (l *Live) End(ctx context.Context) error {
+	var err error
 	if l.Launched() > 0 {
-		finish := l.r.startControls(ctx)
-		finish(true)
+		err = l.r.startControls(ctx)(true)
 	}
-	return l.r.TearDown(ctx, nil, l.r.hangUp)
+	return l.r.TearDown(ctx, err, l.r.hangUp)
 }

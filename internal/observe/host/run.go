@@ -151,7 +151,7 @@ func Run(ctx context.Context, p Params) error {
 		err = nil // a doubt tells; nothing that would come after it could be judged
 	}
 	err = r.sameProgram(err)
-	finish(err == nil)
+	err = errors.Join(err, finish(err == nil))
 	return r.TearDown(ctx, err, r.hangUp)
 }
 

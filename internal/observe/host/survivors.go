@@ -93,7 +93,7 @@ func (r *run) roles() map[record.Identity]record.HolderRole {
 
 // left is what is known of what a keeper that has died has left. The servers are those that the ledger knows.
 func (r *run) left() keeper.Left {
-	left := keeper.Left{Host: r.current().id, Knows: r.wasBelow}
+	left := keeper.Left{Host: r.current().id, Attached: r.Caller != nil, Knows: r.wasBelow}
 	for _, s := range r.alive() {
 		left.Servers = append(left.Servers, s.Birth.Identity)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/observe/keeper"
@@ -22,26 +23,31 @@ import (
 )
 
 // startControls has each label's server launched once without the host. It
-// returns a function that ends that: patiently, or at once.
-func (r *run) startControls(ctx context.Context) (finish func(patient bool)) {
+// returns a function that ends that, patiently or at once, with the bug that was met.
+func (r *run) startControls(ctx context.Context) (finish func(patient bool) error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
+	var failed *bug.Panic
 	p := ControlParams{
 		Self: r.Self, Log: filepath.Join(r.Dir, observe.KeeperLog), Run: r.ID, Servers: slices.Clone(r.Scenario.Servers),
 		Done: func(c record.Control) { r.Emit(record.Event{Kind: record.Controlled, Control: &c}) },
 	}
 	go guarded(func() {
 		defer close(done)
-		if err := TryControl(ctx, p); err != nil && ctx.Err() == nil {
+		if err := TryControl(ctx, p); !errors.As(err, &failed) && err != nil && ctx.Err() == nil {
 			r.Doubt(record.DoubtNoControl, "the servers could not be tried without the host: %v", err)
 		}
 	})()
-	return func(patient bool) {
+	return func(patient bool) error {
 		if !patient {
 			cancel()
 		}
 		<-done
 		cancel()
+		if failed != nil {
+			return failed
+		}
+		return nil
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/observe/socket"
@@ -74,6 +75,7 @@ type Keeper struct {
 	mu      sync.Mutex
 	next    int64
 	waiting map[int64]chan reply
+	died    *bug.Panic // of which it has died
 	done    chan struct{}
 	waited  chan struct{}
 }
@@ -111,6 +113,7 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 		return nil, fmt.Errorf("failed to start the keeper: %w", err)
 	}
 	go func() {
+		defer bug.Ends()
 		_ = k.cmd.Wait()
 		listener.Close() // accept waits no more
 		close(k.waited)
@@ -148,7 +151,7 @@ func (k *Keeper) accept(ctx context.Context, listener *socket.Listener) error {
 		k.Hello = *r.Hello
 		return nil
 	case <-k.done:
-		return ErrGone
+		return k.Gone()
 	case <-ctx.Done():
 		conn.Close()
 		return context.Cause(ctx)
@@ -171,6 +174,7 @@ func (k *Keeper) acceptOwn(listener *socket.Listener) (*socket.Conn, error) {
 }
 
 func (k *Keeper) read() {
+	defer bug.Ends()
 	defer close(k.done)
 	for in := json.NewDecoder(k.conn); ; {
 		var r reply
@@ -184,6 +188,11 @@ func (k *Keeper) read() {
 			continue
 		}
 		k.mu.Lock()
+		if r.Bug != nil {
+			k.died = r.Bug
+			k.mu.Unlock()
+			continue
+		}
 		ch := k.waiting[r.ID]
 		delete(k.waiting, r.ID)
 		k.mu.Unlock()
@@ -206,7 +215,11 @@ func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, er
 	k.mu.Unlock()
 	if err != nil {
 		_ = k.cmd.Process.Kill()
-		return reply{}, fmt.Errorf("%w: %w", ErrGone, err)
+		<-k.done // what it has said last is read
+		if k.died == nil {
+			return reply{}, fmt.Errorf("%w: %w", ErrGone, err)
+		}
+		return reply{}, k.Gone()
 	}
 	return k.answer(ctx, ch)
 }
@@ -230,7 +243,7 @@ func (k *Keeper) answer(ctx context.Context, ch <-chan reply) (reply, error) {
 			}
 			return r, nil
 		case <-k.done:
-			return reply{}, ErrGone
+			return reply{}, k.Gone()
 		case <-look.C:
 			if row, err := proc.NewTable().One(k.cmd.Process.Pid); err != nil || row.State != record.StateStopped {
 				stopped = 0
@@ -347,6 +360,16 @@ func (k *Keeper) Sweep(ctx context.Context) ([]record.Process, error) {
 
 // Done is closed when the keeper is gone.
 func (k *Keeper) Done() <-chan struct{} { return k.done }
+
+// Gone is ErrGone, once the keeper is, with the bug of which it has died, if it was one.
+func (k *Keeper) Gone() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.died == nil {
+		return ErrGone
+	}
+	return fmt.Errorf("%w: %w", ErrGone, k.died)
+}
 
 // Close lets the keeper sweep and exit, and waits for that.
 func (k *Keeper) Close() error {

@@ -12,9 +12,10 @@ import (
 
 // Left is what is known of the processes that a keeper which is gone has left.
 type Left struct {
-	Host    record.Identity            // its latest life, or nobody
-	Servers []record.Identity          // that the ledger holds for alive
-	Knows   func(record.Identity) bool // says that a process was seen below the keeper, or by the ledger
+	Host     record.Identity            // its latest life, or nobody
+	Attached bool                       // the keeper had not started the host: it lives on, and waits for its own children
+	Servers  []record.Identity          // that the ledger holds for alive
+	Knows    func(record.Identity) bool // says that a process was seen below the keeper, or by the ledger
 }
 
 // SweepInItsPlace ends what the keeper, which is gone, would have ended, and returns what it found. Where the bench is a
@@ -23,7 +24,7 @@ func (k *Keeper) SweepInItsPlace(left Left) ([]record.Process, error) {
 	for _, id := range left.Servers {
 		_ = proc.Signal(id, syscall.SIGKILL)
 	}
-	if id := left.Host; id.PID != 0 {
+	if id := left.Host; id.PID != 0 && !left.Attached {
 		_ = proc.Signal(id, syscall.SIGKILL)
 	}
 	table, reaped := proc.NewTable(), make(chan struct{}, 1)
@@ -34,6 +35,9 @@ func (k *Keeper) SweepInItsPlace(left Left) ([]record.Process, error) {
 		look: func() ([]record.Process, error) {
 			rows, err := table.Below(os.Getpid())
 			there := k.orphans(rows, ours, left.Knows)
+			if left.Attached {
+				return slices.DeleteFunc(there, func(p record.Process) bool { return p.State == record.StateZombie }), err
+			}
 			for _, p := range rows {
 				if p.State != record.StateZombie || p.PPID != os.Getpid() || dead[p.Identity] {
 					continue

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/observe/socket"
 	"github.com/leakbench/leakbench/internal/proc"
@@ -92,6 +93,7 @@ func (k *process) waitFor(handle windows.Handle, pid int) error {
 	}
 	row := record.Process{Identity: id, FDs: -1}
 	go func() {
+		defer bug.Ends()
 		defer func() { _ = windows.CloseHandle(handle) }()
 		if _, err := windows.WaitForSingleObject(handle, windows.INFINITE); err != nil {
 			return

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -118,6 +119,7 @@ func (k *process) childOf(pid int, is func(record.Process) bool) (record.Process
 
 // hear passes on what the placement has reaped.
 func (k *process) hear(l *placementLink, in *json.Decoder, host record.Process) {
+	defer bug.Ends()
 	defer l.conn.Close()
 	for {
 		var w word
@@ -125,6 +127,8 @@ func (k *process) hear(l *placementLink, in *json.Decoder, host record.Process) 
 			return
 		}
 		switch {
+		case w.Bug != nil:
+			k.confess(w.Bug)
 		case w.Exited != nil:
 			k.tellExit(host, exitOf(syscall.WaitStatus(*w.Exited)))
 		case w.Recycled != nil:

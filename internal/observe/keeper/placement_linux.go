@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -42,6 +43,11 @@ func Placement(args []string) int {
 		return 2
 	}
 	l := &placement{place: record.Place(args[0]), keepr: keepr}
+	bug.OnPanic(func(p *bug.Panic) {
+		_ = tell(keepr, word{Bug: p})
+		os.Exit(bugStatus)
+	})
+	defer bug.Ends()
 	if err := l.run(args[1], args[2:]); err != nil {
 		_ = tell(keepr, word{Error: err.Error()})
 		return 1
@@ -67,7 +73,7 @@ func (l *placement) run(program string, argv []string) error {
 	if err := l.start(program, argv); err != nil {
 		return err
 	}
-	go l.obey()
+	go bug.Guarded(l.obey)()
 	l.reap()
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/observe/socket"
 	"github.com/leakbench/leakbench/internal/proc"
@@ -45,6 +47,13 @@ type process struct {
 	reaped chan struct{} // a token after each reaped child; holds one
 }
 
+const (
+	// bugStatus is how the keeper exits that could not do its work.
+	bugStatus = 70
+	// lastWordsWithin is how long a keeper may take to say what it dies of.
+	lastWordsWithin = time.Second
+)
+
 // NoCgroupEnv is set where runs have to do without a cgroup of their own.
 const NoCgroupEnv = "LEAKBENCH_NO_CGROUP"
 
@@ -63,7 +72,7 @@ func Main(args []string) int {
 	endure()
 	if err := keep(args[0]); err != nil {
 		fmt.Fprintln(os.Stderr, "keeper:", err)
-		return 70
+		return bugStatus
 	}
 	return 0
 }
@@ -78,11 +87,13 @@ func keep(path string) error {
 		conn: conn, in: &fdReader{conn: conn}, table: proc.NewTable(),
 		reaped: make(chan struct{}, 1), asked: map[record.Identity]bool{}, others: map[record.Identity]standing{},
 	}
+	bug.OnPanic(k.confess)
+	defer bug.Ends() // while the bench can still be told: it kills a keeper that has hung up
 	hello := Hello{proc.Self(), record.Witness{Census: proc.CensusName, Weak: proc.Weak()}}
 	if err := k.contain(&hello); err != nil {
 		return err
 	}
-	go k.reapForEver()
+	go bug.Guarded(k.reapForEver)()
 	k.say(reply{Hello: &hello})
 	k.obey()
 	// The bench is gone or done.
@@ -90,6 +101,15 @@ func keep(path string) error {
 	k.release()
 	_ = os.RemoveAll(filepath.Dir(path))
 	return err
+}
+
+// confess tells the bench of a bug of the keeper's, and ends the keeper. What is below it is left to the bench, as after a kill, since a
+// sweep may meet the bug again.
+func (k *process) confess(p *bug.Panic) {
+	fmt.Fprintln(os.Stderr, "keeper:", p)
+	_ = k.conn.SetWriteDeadline(time.Now().Add(lastWordsWithin))
+	k.say(reply{Bug: p})
+	os.Exit(bugStatus)
 }
 
 func (k *process) obey() {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -117,6 +118,6 @@ func (k *process) stderrPipe(path string) (*os.File, error) {
 	k.live.Lock()
 	k.stderr = l
 	k.live.Unlock()
-	go l.drain()
+	go bug.Guarded(l.drain)()
 	return w, nil
 }

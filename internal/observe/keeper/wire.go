@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -50,6 +51,7 @@ type reply struct {
 	Census    *record.Census    `json:"census,omitempty"`
 	Evidence  []record.Evidence `json:"evidence,omitempty"`
 	SweptUp   []record.Process  `json:"swept,omitempty"`
+	Bug       *bug.Panic        `json:"bug,omitempty"` // of the keeper's: it says nothing after that
 }
 
 // Hello is what the keeper says once it is ready: of the witnesses it is all but the ledger.
@@ -95,6 +97,8 @@ type word struct {
 	Recycle  int     `json:"recycle,omitempty"`  // to the placement: have a process of this pid
 	Recycled *uint32 `json:"recycled,omitempty"` // the wait status of the process which that asked for
 	Exited   *uint32 `json:"exited,omitempty"`   // that of the host
+
+	Bug *bug.Panic `json:"bug,omitempty"` // of the placement's
 }
 
 // tell writes a message as one line.
