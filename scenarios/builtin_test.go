@@ -54,7 +54,7 @@ func TestBuiltins(t *testing.T) {
 const events = "cancel, deadline, patience, probe, per-request, subagents, race, reload-connect, forget, nofile, " + faults
 
 // faults are those of what a server does.
-const faults = "stderr, stdout, full-pipe, spin, container, lock, watchdog, siblings, zombies, restart, replace, recycled, pid-1, subreaper, lists, relist, list-changed, odd-handshakes, odd-lists, odd-calls, odd-orders, odd-ends, odd-moments, killed-in-a-call, terminated-in-a-call, vanish, checks, check-faults, check-cut, sharing, conformance"
+const faults = "stderr, stdout, full-pipe, spin, container, lock, watchdog, siblings, zombies, restart, replace, recycled, pid-1, subreaper, lists, relist, list-changed, odd-handshakes, odd-lists, odd-calls, odd-orders, odd-ends, odd-moments, odd-jobs, odd-reloads, odd-closes, odd-restarts, killed-in-a-call, terminated-in-a-call, vanish, checks, check-faults, check-cut, sharing, conformance"
 
 func TestBuiltinUnknown(t *testing.T) {
 	t.Parallel()

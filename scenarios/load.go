@@ -98,7 +98,7 @@ var names = []string{
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "siblings", "zombies",
 	"restart", "replace", "recycled", "pid-1", "subreaper",
 	"lists", "relist", "list-changed", "odd-handshakes", "odd-lists", "odd-calls", "odd-orders", "odd-ends", "odd-moments",
-	"killed-in-a-call", "terminated-in-a-call",
+	"odd-jobs", "odd-reloads", "odd-closes", "odd-restarts", "killed-in-a-call", "terminated-in-a-call",
 	"vanish", "checks", "check-faults", "check-cut", "sharing", "conformance",
 }
 

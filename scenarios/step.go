@@ -216,7 +216,7 @@ func (r *reader) job(j *Job) yamlfile.Value {
 		yamlfile.May("count", "how many of this kind (default 1)", yamlfile.Whole(&j.Count, "a number of jobs", 1, maxJobs)),
 	}, c.tools()...)
 	return yamlfile.Object("a job", append(keys, timeout(&j.Timeout),
-		yamlfile.May("cancel", "leakbench cancels the job once its call has reached the server, or a fault holds up its handshake",
+		yamlfile.May("cancel", "leakbench cancels the job once its call has reached the server, or a fault holds up its handshake or its list",
 			yamlfile.Yes(&j.Cancel)),
 		yamlfile.May("signal", "how to cancel a job that is a command: SIGTERM, SIGKILL, or ctrl-c, which is SIGINT to its process group",
 			yamlfile.Choice(&j.Signal, "a signal", "SIGTERM", "SIGKILL", "ctrl-c").Then(func(n *yamlfile.Node) {

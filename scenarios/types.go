@@ -104,7 +104,7 @@ type Job struct {
 	Tool    string // default echo
 	Args    map[string]any
 	Timeout record.Duration // the host cuts the call off after this
-	Cancel  bool            // the bench cancels the job once its call is in the server, or a fault keeps its handshake waiting
+	Cancel  bool            // the bench cancels the job once its call is in the server, or a fault holds up its handshake or its list
 	Signal  string          // what the cancel is to a command; see driver.Job
 	Probe   bool            // the host only looks at the server, in the way that it has for it
 	Expect  record.Expect   // default: ok; fail where Timeout or Cancel cut it off

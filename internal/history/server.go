@@ -341,6 +341,14 @@ func (s *Server) KeepsWaiting() bool {
 	})
 }
 
+// IsHeldUp says that a fault may have kept a client waiting before its first call, in the handshake or in the list of tools, also if it has
+// got past it by now.
+func (s *Server) IsHeldUp() bool {
+	return slices.ContainsFunc(s.Faults, func(f FaultMark) bool {
+		return f.On == record.OnInitialize || f.On == record.OnDiscover || f.On == record.OnList
+	})
+}
+
 // CountCalls is how many calls of a tool the servers of a session have received.
 func (h *History) CountCalls(session, tool string) int {
 	n := 0

@@ -88,6 +88,7 @@ const (
 	OnStart      Moment = "start"
 	OnInitialize Moment = "initialize"
 	OnDiscover   Moment = "discover"
+	OnList       Moment = "list"
 	OnEOF        Moment = "eof"
 	OnTerm       Moment = "term"
 	OnExit       Moment = "exit"

@@ -118,11 +118,11 @@ func wire(jobs []job) []driver.Job {
 	return out
 }
 
-// cancelJob cancels a job once its call is in its server, or its server keeps it waiting for the handshake.
+// cancelJob cancels a job once its call is in its server, or a fault holds up its handshake or its list of tools.
 func (r *run) cancelJob(ctx context.Context, j job) {
 	if err := r.wait(ctx, func(l *history.History) bool {
 		return l.CountCalls(j.Session, j.Tool) > 0 || slices.ContainsFunc(l.Alive(), func(s *history.Server) bool {
-			return s.Session == j.Session && s.KeepsWaiting()
+			return s.Session == j.Session && s.IsHeldUp()
 		})
 	}); err != nil {
 		if errors.Is(err, errTickOver) {
