@@ -35,6 +35,7 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 		blocks[m[1]] = m[2]
 	}
 	require.Len(t, blocks, 4)
+	assertWorkflowPlays(t, string(text), blocks["examples/gate/python"])
 	program := built(t)
 	for folder, needs := range map[string]string{"examples/gate/python": "python3", "examples/gate/node": "node", "examples/gate/go": "go"} {
 		t.Run(needs, func(t *testing.T) {
@@ -62,6 +63,31 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 			assert.Contains(t, sh(blocks[folder], 0), "✓ gate: pass: 2 listed findings.")
 		})
 	}
+}
+
+// assertWorkflowPlays: the workflow of the page plays what its first step played, so that a push right after it finds nothing new.
+func assertWorkflowPlays(t *testing.T, page, firstStep string) {
+	t.Helper()
+	_, after, _ := strings.Cut(page, "```yaml\nname: leaks\n")
+	workflow, _, _ := strings.Cut(after, "```")
+	var w struct {
+		Jobs struct {
+			Gate struct {
+				Steps []struct {
+					Uses string
+					With struct{ Command, Scenarios, Args string }
+				}
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(workflow), &w))
+	for _, step := range w.Jobs.Gate.Steps {
+		if strings.HasPrefix(step.Uses, "leakbench/leakbench@") {
+			assert.Equal(t, strings.TrimSpace(firstStep), "leakbench gate "+step.With.Scenarios+" "+step.With.Args+" -- "+step.With.Command)
+			return
+		}
+	}
+	t.Error("the page has no workflow with the action of leakbench")
 }
 
 // beside is a copy of an example that still finds the module of the project.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/leakbench/leakbench/driver"
 )
 
 // fakes are the hosts that the scripts put on the bench as a plain command.
@@ -35,6 +37,8 @@ var fakes = map[string]func(args []string) int{
 	"check-host":  checkHost,
 	"leaky-check": leakyCheck,
 	"gateway":     gateway,
+
+	"wrong-driver": wrongDriver,
 }
 
 const fakeTimeout = 30 * time.Second
@@ -54,6 +58,21 @@ func terminated() chan os.Signal {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM)
 	return signals
+}
+
+// wrongDriver is a driver with a bug: it connects, and none of its calls gets to the server.
+func wrongDriver([]string) int {
+	driver.Main("wrong", "1", func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
+		c, err := connect(ctx, append([]string{s.Command}, s.Args...))
+		return wrongCalls{c}, err
+	})
+	return 0
+}
+
+type wrongCalls struct{ *client.Client }
+
+func (wrongCalls) Call(context.Context, string, map[string]any) (string, error) {
+	return "", fmt.Errorf("AttributeError: no attribute at 0x%x", os.Getpid())
 }
 
 // politeHost keeps one server connected, connects again when it breaks, and

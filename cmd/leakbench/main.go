@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -359,6 +360,10 @@ func failureOf(err error) *failure {
 			hint = "its stacks are in bench.log of the run's folder"
 		}
 		return &failure{exitSignal + int(sig), stop, hint}
+	}
+	if late := (*observe.Late)(nil); errors.As(err, &late) {
+		longer := int(math.Ceil(4 * late.Limit.D().Seconds()))
+		return &failure{exitHost, err, fmt.Sprintf("--start %ds waits longer; its stderr is in %s of the run's folder", longer, observe.HostLog)}
 	}
 	if i := slices.IndexFunc(fates, func(f fate) bool { return f.of(err) }); i >= 0 {
 		return &failure{fates[i].code, err, fates[i].hint}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/leakbench/leakbench/internal/observe/keeper"
 	"github.com/leakbench/leakbench/internal/record"
@@ -19,6 +20,14 @@ const (
 
 // ErrHost says that the host did not start, or did not speak its protocol.
 var ErrHost = errors.New("the host did not come up")
+
+// Late is in the error of a host that was given too little time to come up, or never does.
+type Late struct {
+	What  string // "no hello"
+	Limit record.Duration
+}
+
+func (l *Late) Error() string { return fmt.Sprintf("%s within %v", l.What, l.Limit) }
 
 // ErrSetUp says that a run could not begin: nothing was started, and nothing is left of it.
 var ErrSetUp = errors.New("the run could not begin")

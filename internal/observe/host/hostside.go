@@ -190,11 +190,11 @@ func (r *run) awaitServers(ctx context.Context) error {
 
 // launchedNothing is the error of a host that can't be tested.
 func (r *run) launchedNothing(ctx context.Context) error {
-	what := fmt.Sprintf("the host launched no server within %v", r.Start)
 	if r.gone() {
-		what = "it ended before it launched a server"
+		return fmt.Errorf("%w: it ended before it launched a server%s", observe.ErrHost, r.lastWords(ctx))
 	}
-	return fmt.Errorf("%w: %s%s", observe.ErrHost, what, r.lastWords(ctx))
+	late := &observe.Late{What: "the host launched no server", Limit: r.Start}
+	return fmt.Errorf("%w: %w%s", observe.ErrHost, late, r.lastWords(ctx))
 }
 
 // allLabels says that each label that must be launched has a server of the host's present life that is so.
@@ -218,7 +218,7 @@ func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser)
 	d := subject.Connect(stdout, stdin)
 	h := r.current()
 	r.locked(func() { h.driver = d })
-	ctx, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no hello within %v", r.Start))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Start.D(), &observe.Late{What: "no hello", Limit: r.Start})
 	defer cancel()
 	hello, err := d.Hello(ctx)
 	if err != nil {

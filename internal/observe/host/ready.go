@@ -21,7 +21,7 @@ const readyPause = 50 * time.Millisecond
 
 // awaitReady waits until the host says that it is up, in the way that its file tells. One that does not in time can't be tested.
 func (r *run) awaitReady(ctx context.Context, ready subject.Ready, lines *observe.Output) error {
-	late := fmt.Errorf("the host was not ready within %v", r.Start)
+	late := &observe.Late{What: "the host was not ready", Limit: r.Start}
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), late)
 	defer cancel()
 	defer lines.Forget()

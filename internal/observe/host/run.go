@@ -121,9 +121,10 @@ type failings struct {
 // tally counts what there has been.
 type tally struct {
 	steps      int
-	changes    int // of sessions
-	unopened   int // sessions that should have opened and did not
-	unanswered int // steps that had to work; see countUnanswered
+	changes    int      // of sessions
+	unopened   int      // sessions that should have opened and did not
+	alike      [2]alike // the opens and the calls; see failsAlike
+	unanswered int      // steps that had to work; see countUnanswered
 }
 
 type session struct {

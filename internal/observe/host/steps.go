@@ -303,6 +303,9 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	if failed != nil && fatal == nil && step.Expect != record.ExpectFail {
 		fatal = r.idle(ctx, failed)
 	}
+	if fatal == nil {
+		fatal = r.failsAlike(ctx, step, failed)
+	}
 	return fatal
 }
 
@@ -358,6 +361,9 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
 	r.end(step, begun, failed)
+	if fatal == nil {
+		fatal = r.failsAlike(ctx, step, failed)
+	}
 	return fatal
 }
 
