@@ -90,9 +90,9 @@ func testColumns(t *testing.T, long time.Duration, wanted func(row int, host str
 	assert.ElementsMatch(t, scenarios.Names(), rows, "each scenario has its row")
 }
 
-// byChance are the cells in which a host ends the servers of jobs that are under way, and with them the fault, the call or the launch that
-// the next step of such a job is about. Which other laws it breaks, and which steps are left to play, depends on the moment.
-var byChance = map[string]bool{"odd-jobs/reap-all": true, "odd-reloads/reap-all": true}
+// byChance are the cells in which a host ends the servers of sessions that are just opened or at work, and with them the fault, the call
+// or the launch that a step beside it is about. Which other laws it breaks, and which steps are left to play, depends on the moment.
+var byChance = map[string]bool{"odd-jobs/reap-all": true, "odd-reloads/reap-all": true, "odd-closes/reap-all": true}
 
 // findsL3 says that a host was caught ending servers that were needed, whatever else it did.
 var findsL3 = wanted{"L3", func(j verdict.Judged) bool { return strings.Contains(brokenLaws(j.Verdict), "L3") }}

@@ -239,16 +239,16 @@ func TestSeparate(t *testing.T) {
 	r := &recorder{T: t}
 	leaktest.Run(r, "crash", driver.NewClients(func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
 		c, err := connect(ctx, append([]string{s.Command}, s.Args...))
-		return noCalls{c}, err
+		return calling{c}, err
 	}), leaktest.Options{Separate: true, Settle: quick.Settle, Confirm: quick.Confirm})
 	require.Len(t, r.said, 1)
 	assert.Contains(t, r.said[0], "L2 deaf")
 }
 
-type noCalls struct{ *client }
+type calling struct{ *client }
 
-func (noCalls) Call(context.Context, string, map[string]any) (string, error) {
-	return "", fmt.Errorf("no calls")
+func (c calling) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
+	return c.callTool(ctx, tool, args)
 }
 
 // TestVerifyNone is not parallel: here children of this process are this test's.
