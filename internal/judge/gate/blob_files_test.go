@@ -68,12 +68,6 @@ func TestRunsOfABlobThatCannotBeRead(t *testing.T) {
 		_, err = gate.LoadBlobs(dir)
 		require.Error(t, err, "a folder with a blob that can't be read")
 	}
-	folder := filepath.Join(dir, "folder.zip")
-	require.NoError(t, os.Mkdir(folder, 0o755))
-	_, err := gate.ReadBlob(folder)
-	require.ErrorIs(t, err, gate.ErrNotABlob)
-	_, err = gate.ReadBlob(filepath.Join(dir, "nothing.zip"))
-	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // A folder is looked through, but for links, hidden folders, and archives of others.
