@@ -336,17 +336,17 @@ func (h *History) Counts() []CountPoint { return h.counts }
 // KeepsWaiting says that a server does something else than to answer its
 // handshake. Without a fault a handshake is over before anybody could look.
 func (s *Server) KeepsWaiting() bool {
-	return s.Established == Never && slices.ContainsFunc(s.Faults, func(f FaultMark) bool {
-		return f.On == record.OnInitialize || f.On == record.OnDiscover
-	})
+	return s.Established == Never && s.hasFaultOn(record.OnInitialize, record.OnDiscover)
 }
 
 // IsHeldUp says that a fault may have kept a client waiting before its first call, in the handshake or in the list of tools, also if it has
 // got past it by now.
 func (s *Server) IsHeldUp() bool {
-	return slices.ContainsFunc(s.Faults, func(f FaultMark) bool {
-		return f.On == record.OnInitialize || f.On == record.OnDiscover || f.On == record.OnList
-	})
+	return s.hasFaultOn(record.OnInitialize, record.OnDiscover, record.OnList)
+}
+
+func (s *Server) hasFaultOn(moments ...record.Moment) bool {
+	return slices.ContainsFunc(s.Faults, func(f FaultMark) bool { return slices.Contains(moments, f.On) })
 }
 
 // CountCalls is how many calls of a tool the servers of a session have received.

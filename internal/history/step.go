@@ -14,9 +14,6 @@ type Step struct {
 // Failed says that it ended, and not as a step that works does.
 func (s *Step) Failed() bool { return s.Ended >= 0 && !s.Skipped && !s.OK }
 
-// MustWork says that the scenario expects the step to succeed.
-func (s *Step) MustWork() bool { return s.Expect == "" || s.Expect == record.ExpectOK }
-
 func (h *History) step(e *record.Event) {
 	n := e.Step.N
 	if e.Kind == record.StepBegun {

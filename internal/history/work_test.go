@@ -59,6 +59,21 @@ func TestKeepsWaiting(t *testing.T) {
 	}
 }
 
+// TestIsHeldUp: a fault of the list holds a client up before its first call, too, and it counts when it is over.
+func TestIsHeldUp(t *testing.T) {
+	t.Parallel()
+	for on, held := range map[record.Moment]bool{
+		record.OnInitialize: true, record.OnDiscover: true, record.OnList: true, record.OnOrder: false,
+	} {
+		p := &tape{}
+		p.born("a#1", "a", "s", 1)
+		assert.False(t, of(p.events).Server("a#1").IsHeldUp(), "without a fault")
+		p.fault("a#1", record.Fault{On: on, Do: "delay"})
+		p.rpc("a#1", record.MethodInitialize, "1", "", record.PhaseAnswered)
+		assert.Equal(t, held, of(p.events).Server("a#1").IsHeldUp(), on)
+	}
+}
+
 // TestCountCalls counts those of one tool that all servers of one session have received.
 func TestCountCalls(t *testing.T) {
 	t.Parallel()

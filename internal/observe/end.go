@@ -21,6 +21,13 @@ const (
 // ErrHost says that the host did not start, or did not speak its protocol.
 var ErrHost = errors.New("the host did not come up")
 
+// Untestable is ErrHost in words of its own.
+type Untestable struct{ Why string }
+
+func (u *Untestable) Error() string { return u.Why }
+
+func (u *Untestable) Unwrap() error { return ErrHost }
+
 // Late is in the error of a host that was given too little time to come up, or never does.
 type Late struct {
 	What  string // "no hello"

@@ -181,6 +181,9 @@ type Step struct {
 	Reconnect Reconnects `json:"reconnect,omitempty"`
 }
 
+// MustWork says that the scenario expects the step to succeed.
+func (s *Step) MustWork() bool { return s.Expect == "" || s.Expect == ExpectOK }
+
 // Reconnects is who gives a session that has lost its server another one.
 type Reconnects string
 

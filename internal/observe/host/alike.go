@@ -11,8 +11,6 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/redact"
-	"github.com/leakbench/leakbench/internal/text"
 )
 
 // alikeSteps is how many opens, or calls, have to fail alike before it is said that the driver can't do them: no verdict on the host
@@ -22,30 +20,26 @@ const alikeSteps = 3
 // alike are the steps of one operation that had to work, from the first one on.
 type alike struct {
 	failed int
-	error  string // of the first one
+	shape  string // of the first one's error
 	over   bool   // one has worked, or failed in another way, or the first came when something had been broken
 }
 
 // failsAlike takes note of how an open or a call ended that had to work. It is an error once several have failed alike, none has worked,
 // and the first failed before anything was broken: then the way that the host is driven is what is wrong.
-func (r *run) failsAlike(ctx context.Context, s record.Step, failed error) error {
-	if s.Expect != "" && s.Expect != record.ExpectOK {
+func (r *run) failsAlike(ctx context.Context, a *alike, s record.Step, failed error) error {
+	if !s.MustWork() {
 		return nil
 	}
 	var give bool
 	r.locked(func() {
-		a := &r.alike[0]
-		if s.Op == record.OpCall {
-			a = &r.alike[1]
-		}
 		switch {
 		case a.over:
 			return
 		case failed == nil, errors.Is(failed, errNoAnswer), errors.As(failed, new(*driver.NotPlayed)):
 			a.over = true
 		case a.failed == 0:
-			a.error, a.over = failed.Error(), hasBroken(r.lives, s.Op)
-		case shapeOf(failed.Error()) != shapeOf(a.error):
+			a.shape, a.over = shapeOf(failed.Error()), hasBroken(r.lives, s.Op)
+		case shapeOf(failed.Error()) != a.shape:
 			a.over = true
 		}
 		if !a.over {
@@ -56,15 +50,9 @@ func (r *run) failsAlike(ctx context.Context, s record.Step, failed error) error
 	if !give {
 		return nil
 	}
-	return &wrongDriver{fmt.Sprintf("all %d %ss failed alike, from before the first fault: %q%s",
-		alikeSteps, s.Op, text.ClipBytes(redact.Text(failed.Error()), maxError, "..."), r.lastWords(ctx))}
+	return &observe.Untestable{Why: fmt.Sprintf("the driver does not work: all %d %ss failed alike, from before the first fault: %q%s",
+		alikeSteps, s.Op, clipped(failed.Error()), r.lastWords(ctx))}
 }
-
-// wrongDriver is the error of a host that came up, and can't be played.
-type wrongDriver struct{ why string }
-
-func (w *wrongDriver) Error() string { return "the driver does not work: " + w.why }
-func (w *wrongDriver) Unwrap() error { return observe.ErrHost }
 
 // hasBroken says that a server has committed a fault or was broken, or, before a call, that one has ended.
 func hasBroken(l *history.History, op record.Op) bool {

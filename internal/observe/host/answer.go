@@ -53,7 +53,7 @@ func (r *run) untilAnswer(ctx context.Context, limit time.Duration) (context.Con
 // countUnanswered takes note of a step that had to work and was not answered: no
 // later one can succeed. Of closes there may be one, which L8 tells of.
 func (r *run) countUnanswered(s record.Step, err error) {
-	if !errors.Is(err, errNoAnswer) || s.Expect != "" && s.Expect != record.ExpectOK || s.Limit > 0 {
+	if !errors.Is(err, errNoAnswer) || !s.MustWork() || s.Limit > 0 {
 		return
 	}
 	r.mu.Lock()

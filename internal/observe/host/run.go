@@ -121,10 +121,11 @@ type failings struct {
 // tally counts what there has been.
 type tally struct {
 	steps      int
-	changes    int      // of sessions
-	unopened   int      // sessions that should have opened and did not
-	alike      [2]alike // the opens and the calls; see failsAlike
-	unanswered int      // steps that had to work; see countUnanswered
+	changes    int // of sessions
+	unopened   int // sessions that should have opened and did not
+	unanswered int // steps that had to work; see countUnanswered
+
+	alikeOpens, alikeCalls alike
 }
 
 type session struct {

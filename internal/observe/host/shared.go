@@ -20,7 +20,7 @@ const againPause = 100 * time.Millisecond
 // client's call or connect is how it learns of that, and the next one is what shows whether it recovers. It is given the time that
 // a close may take. One that has not replaced its server by then is not waited for again.
 func (r *run) askAgain(ctx context.Context, req driver.Request, s scenarios.Step, step record.Step, failed, fatal error) (err, ends error) {
-	if mustWork := step.Expect == "" || step.Expect == record.ExpectOK; !mustWork || s.Cancel || failed == nil || fatal != nil {
+	if !step.MustWork() || s.Cancel || failed == nil || fatal != nil {
 		return failed, fatal
 	}
 	limited, cancel := context.WithTimeout(ctx, max(r.limits.Close.D(), r.limits.Settle.D()))

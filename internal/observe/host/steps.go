@@ -50,12 +50,15 @@ func (r *run) endWith(s record.Step, begun time.Time, err error, keeps []record.
 	s.OK, s.Took = err == nil, record.Duration(time.Since(begun))
 	r.ledger.Drain()
 	if err != nil {
-		s.Error = text.ClipBytes(redact.Text(err.Error()), maxError, "...")
+		s.Error = clipped(err.Error())
 	}
 	s.NotPlayed = errors.As(err, new(*driver.NotPlayed))
 	r.Emit(record.Event{Kind: kindOfEnd(err), Step: &s, Evidence: keeps})
 	r.countUnanswered(s, err)
 }
+
+// clipped is a host's message as it may be kept.
+func clipped(message string) string { return text.ClipBytes(redact.Text(message), maxError, "...") }
 
 func (r *run) skip(s record.Step, why string) { r.skipBegun(r.begin(s), why) }
 
@@ -304,7 +307,7 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 		fatal = r.idle(ctx, failed)
 	}
 	if fatal == nil {
-		fatal = r.failsAlike(ctx, step, failed)
+		fatal = r.failsAlike(ctx, &r.alikeOpens, step, failed)
 	}
 	return fatal
 }
@@ -362,7 +365,7 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
 	r.end(step, begun, failed)
 	if fatal == nil {
-		fatal = r.failsAlike(ctx, step, failed)
+		fatal = r.failsAlike(ctx, &r.alikeCalls, step, failed)
 	}
 	return fatal
 }

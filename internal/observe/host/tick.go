@@ -11,8 +11,6 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/redact"
-	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -152,7 +150,7 @@ func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response, silent 
 			r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, record.WhyTick)
 		}
 		if why := results[j.Session].Unasked; why != "" {
-			j.step.Error = text.ClipBytes(redact.Text("its command could not be asked to end: "+why), maxError, "...")
+			j.step.Error = clipped("its command could not be asked to end: " + why)
 			r.Emit(record.Event{Kind: record.StepSkipped, Step: &j.step})
 			continue
 		}

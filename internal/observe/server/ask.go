@@ -161,7 +161,7 @@ func (x *exam) goneAtStart(ctx context.Context) error {
 	if words != "" {
 		words = record.StderrFollows + words
 	}
-	return &notUp{fmt.Sprintf("%s before it answered initialize%s", how, words)}
+	return notUp(fmt.Sprintf("%s before it answered initialize%s", how, words))
 }
 
 // failed ends a check whose server stopped answering: the judge says what that means.

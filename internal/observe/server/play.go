@@ -33,10 +33,7 @@ const (
 )
 
 // notUp is the error of a server that could not be tested.
-type notUp struct{ why string }
-
-func (n *notUp) Error() string { return "the server did not come up: " + n.why }
-func (n *notUp) Unwrap() error { return observe.ErrHost }
+func notUp(why string) error { return &observe.Untestable{Why: "the server did not come up: " + why} }
 
 // errOver ends a check whose server did not get that far: what it has shown is in the file.
 var errOver = errors.New("the check is over")

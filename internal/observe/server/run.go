@@ -151,7 +151,7 @@ func (x *exam) start(ctx context.Context, argv []string) error {
 		if errors.Is(err, keeper.ErrGone) || ctx.Err() != nil {
 			return err
 		}
-		return &notUp{err.Error()}
+		return notUp(err.Error())
 	}
 	started.Process.Args = redact.Args(argv)
 	x.Emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
