@@ -86,11 +86,15 @@ func TestBystanderIsLeftAlone(t *testing.T) {
 	assert.ErrorIs(t, err, syscall.ESRCH, "the keeper takes it along")
 }
 
-// Of a host whose sessions are not known L3 is judged by the bystander alone.
+// Of a host whose sessions are not known L3 is judged by the bystander alone. It is signalled before the server is launched, since the run
+// may end soon after that.
 func TestBystanderOfCommand(t *testing.T) {
 	t.Parallel()
 	v, _ := play(t, quick, "exact", func(p *host.Params) {
-		spec, err := subject.FromCommand([]string{"sh", "-c", `"$@" & until ps -eo pgid=,args= | grep -q "^ *$$ .*[b]ystander"; do sleep 0.05; done; trap "" TERM; kill -TERM 0; trap "exit 0" TERM; sleep 60 & wait`, "sh", "{{server}}"})
+		spec, err := subject.FromCommand([]string{"sh", "-c", `
+until ps -eo pgid=,args= | grep -q "^ *$$ .*[b]ystander"; do sleep 0.05; done
+trap "" TERM; kill -TERM 0; trap "exit 0" TERM
+"$@" & sleep 60 & wait`, "sh", "{{server}}"})
 		require.NoError(t, err)
 		p.Host, p.Start = spec, record.Duration(1e9)
 		p.Settle, p.Confirm = record.Duration(1e9), record.Duration(5e8)
