@@ -24,7 +24,8 @@ import (
 )
 
 // playUntil plays a scenario for real and judges what was saved. What leaves a doubt beside others, or goes by the clock there, is
-// played again alone, as leakbench run -j does. Every other verdict is final, and the second judge must agree with it.
+// played again alone, as leakbench run -j does. Every other verdict is final, and the second judge must agree with it. Of two cells that
+// take as long, the one whose scenario waits more often begins first.
 func playUntil(t *testing.T, long time.Duration, c play.Cell, limits play.Limits, want wanted) verdict.Judged {
 	t.Helper()
 	self, err := os.Executable()
@@ -32,6 +33,7 @@ func playUntil(t *testing.T, long time.Duration, c play.Cell, limits play.Limits
 	needsPlace(t, c.Scenario)
 	bench := play.Bench{Self: self, Limits: limits}
 	c.Seed = 1
+	long += time.Duration(c.Scenario.Waits()) * time.Second
 	last := untilFinal(t, besideAll, long, func(among company) (verdict.Judged, verdictIs) {
 		c.Dir = filepath.Join(t.TempDir(), "run")
 		j, err := watched(t, among == alone, bench.One)(t.Context(), c)

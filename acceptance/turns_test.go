@@ -131,12 +131,13 @@ func (q *queue) next() (first *turn) {
 	return first
 }
 
-// most is how many go side by side. Under the race detector every process of a run costs several times as much.
+// most is how many go side by side: half as many more as leakbench run plays, since what goes wrong beside so many is played again beside
+// few. Under the race detector every process of a run costs several times as much.
 func most() int {
 	if raceDetector {
 		return play.Processors()
 	}
-	return play.Jobs()
+	return play.Jobs() * 3 / 2
 }
 
 // carries says that the machine carries one more beside those of now. A few always go side by side: of runs that mostly wait
