@@ -74,6 +74,9 @@ type Cell struct {
 	Again    string // why it is played once more, alone; see record.Header
 
 	Caller *host.Caller // the host, where it is there already: Host then only names it
+
+	// Turn waits until the host may start beside those of other runs. nil: at once.
+	Turn func(context.Context) (Over, error)
 }
 
 // One plays a cell and judges what was saved. A run that was cut short is
@@ -87,7 +90,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Seed: c.Seed, Tool: b.Tool,
 		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
 		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
-		Patience: record.Duration(limits.Patience),
+		Patience: record.Duration(limits.Patience), Turn: c.turn,
 	}
 	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, onEvent func(record.Event)) error {
 		params.Dir, params.OnEvent = dir, onEvent
@@ -105,6 +108,11 @@ type Shown struct {
 func (b *Bench) Keep(
 	ctx context.Context, c Cell, known Shown, run func(dir string, onEvent func(record.Event)) error,
 ) (*verdict.Judged, error) {
+	over, err := c.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer over(false)
 	link := func() {}
 	if c.Dir == "" {
 		var err error
@@ -120,6 +128,9 @@ func (b *Bench) Keep(
 		return run(c.Dir, func(e record.Event) {
 			if hasBegun(e.Kind, c.Host.Kind) {
 				link()
+			}
+			if isUp(e.Kind, c.Host.Kind) {
+				over(true)
 			}
 			live.Event(e)
 		})
@@ -148,6 +159,20 @@ func (b *Bench) Keep(
 // command says nothing: how long it takes to come up is part of its run.
 func hasBegun(e record.Kind, h record.HostKind) bool {
 	return e == record.StepBegun || e == record.CheckpointBegun || e == record.HostStarted && h == record.KindCommand
+}
+
+// isUp says that with such an event the host has started. A command is up when its first server is there: its handshake may take long
+// because of a fault.
+func isUp(e record.Kind, h record.HostKind) bool {
+	return e == record.HostReady || e == record.Born && h == record.KindCommand
+}
+
+// turn waits until the host may start, and returns what says that it is up.
+func (c Cell) turn(ctx context.Context) (func(up bool), error) {
+	if c.Turn == nil {
+		return func(bool) {}, nil
+	}
+	return c.Turn(ctx)
 }
 
 // Saved judges a run that was saved, and writes its page. Where it can't be read the run is nil.

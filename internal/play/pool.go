@@ -53,9 +53,13 @@ var ErrEnough = fmt.Errorf("%w: nothing more need be played", observe.Interrupte
 // Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was
 // cut short by its context; what Enough has ended is just not there.
 func (p Pool) Run(ctx context.Context, cells []Cell) ([]Result, error) {
+	return p.run(ctx, cells, newStarts(Processors()))
+}
+
+func (p Pool) run(ctx context.Context, cells []Cell, starts *starts) ([]Result, error) {
 	ended, enough := context.WithCancelCause(ctx)
 	defer enough(nil)
-	s := &shift{Pool: p, left: len(cells), enough: enough, room: newRoom(p.Slots)}
+	s := &shift{Pool: p, left: len(cells), enough: enough, room: newRoom(p.Slots), starts: starts}
 	queue := make([]Result, len(cells))
 	for i, c := range cells {
 		c.Alone = c.Alone || len(cells) == 1
@@ -77,7 +81,7 @@ func (p Pool) Run(ctx context.Context, cells []Cell) ([]Result, error) {
 // alone plays a cell until it need not be played again.
 func (s *shift) alone(ctx context.Context, r Result) {
 	defer bug.Ends()
-	r.Alone = true
+	r.Alone, r.Turn = true, nil
 	for ctx.Err() == nil {
 		if r.Again = s.play(ctx, r); r.Again == "" {
 			return
@@ -91,6 +95,7 @@ type shift struct {
 	Pool
 	enough context.CancelCauseFunc
 	room   *room
+	starts *starts
 
 	mu      sync.Mutex
 	left    int
@@ -118,6 +123,9 @@ func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result)
 		}
 		if s.room.enter(ctx) != nil {
 			break
+		}
+		if r.Host.Kind != record.KindServer { // whose checks wait for the first one to be answered
+			r.Turn = func(ctx context.Context) (Over, error) { return s.starts.turn(ctx, r.Host.Spec) }
 		}
 		wg.Go(func() {
 			defer bug.Ends()

@@ -65,13 +65,27 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 	}
 	r.noRelaunch = false
 	r.locked(func() { clear(r.unreplaced) })
+	over, err := r.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer over(false)
 	step, begun := r.begin(record.Step{Op: record.OpStart, Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
 	err = r.startHost(ctx)
+	over(err == nil)
 	r.end(step, begun, err)
 	if err != nil {
 		return err
 	}
 	return r.lookAtStart(ctx)
+}
+
+// turn waits until the host may be started anew. It has ended by then, so no step of another lane can come between.
+func (r *run) turn(ctx context.Context) (func(up bool), error) {
+	if r.Turn == nil {
+		return func(bool) {}, nil
+	}
+	return r.Turn(ctx)
 }
 
 // endFor ends the host so that it can be started anew.

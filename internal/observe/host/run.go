@@ -52,6 +52,8 @@ type Params struct {
 	// Start is how long the host may take to come up: to say hello or, a command, to connect to its first server. 0 is 15 s.
 	Start record.Duration
 	Soak  *Soak // nil: the scenario is played once
+	// Turn waits until the host may be started anew beside those of other runs, and returns what says that it is up. nil: at once.
+	Turn func(context.Context) (over func(up bool), err error)
 	// OnEvent sees each event once it is in the file. It must not block.
 	OnEvent func(record.Event)
 	// Sample is how often a census is taken for the curves; 0 is 250 ms.
