@@ -64,7 +64,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		assert.NotContains(t, kinds, k.ID)
 		kinds[k.ID] = k
 		also += len(k.Also)
-		whole(t, "kind "+k.ID, k, "Also", "Severity", "Windows")
+		whole(t, "kind "+k.ID, k, "Also", "Busy", "Severity", "Windows")
 		assert.True(t, strings.HasSuffix(k.Why, ".") && strings.HasSuffix(k.Fix, "."), k.ID)
 		for _, id := range k.Reports {
 			assert.NotEmpty(t, Thread(id), "%s of %s", id, k.ID)

@@ -48,6 +48,7 @@ type Kind struct {
 	Fix       string
 	Windows   string          // the fix on Windows, where the other one speaks of what Windows does not have
 	Reports   []string        // public threads that tell of it, by their ids
+	Busy      bool            // its processes use a processor, whatever a thread of theirs waits in when it is looked at
 	Severity  record.Severity // of a breach, where that is not the law's; "" is
 	Findings  []Wording       // the first one that fits is a finding's
 }

@@ -97,7 +97,7 @@ func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 	fmt.Fprintf(b, "%s **%s** %s ×%d: **%s**\n\n", glyph, words.Markdown(f.Law, words.MaxName),
 		words.MarkdownCode(f.Kind, words.MaxName), f.Count, words.Markdown(f.Title, words.MaxText/2))
 	fmt.Fprintf(b, "- expected: %s\n- found: %s\n", words.Markdown(f.Expected, words.MaxText/2), words.Markdown(f.Found, words.MaxText/2))
-	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.HoldsOf)
+	gs, _ := words.FirstOf(model.StdinHolds(f), model.HoldsOf)
 	for _, g := range gs {
 		fmt.Fprintf(b, "- held by: %s\n", words.Markdown(model.StdinHoldLine(g), words.MaxText/2))
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -31,23 +33,27 @@ func stdinOf(e *record.Evidence) *record.Descriptor {
 type StdinHold struct {
 	Count   int
 	Held    string // "host holds the write end"
-	waits   string // "blocked in read(0)"
+	Waits   string // "waits in read(0)"
 	Process *record.Evidence
 	Holder  *record.Holder
 }
 
-// StdinHolds are the holds that the evidence shows, the commonest first.
-func StdinHolds(evidence []record.Evidence) []*StdinHold {
+// StdinHolds are the holds that the evidence on a finding shows, the commonest first.
+func StdinHolds(f *verdict.Finding) []*StdinHold {
+	evidence, busy := f.Evidence, law.KindOf(f.Kind).Busy
 	var out []*StdinHold
 	index := map[string]*StdinHold{}
 	for i := range evidence {
 		e := &evidence[i]
 		held, holder := stdinHeld(e)
 		waits := Waiting(e)
+		if busy && waits != "" { // where one of its threads waits is not what it does
+			waits = running
+		}
 		key := held + "\x00" + waits
 		g := index[key]
 		if g == nil {
-			g = &StdinHold{Held: held, waits: waits, Process: e, Holder: holder}
+			g = &StdinHold{Held: held, Waits: waits, Process: e, Holder: holder}
 			index[key] = g
 			out = append(out, g)
 		}
@@ -119,17 +125,19 @@ func PipeEnd(mode, target string) string {
 	return "the other end"
 }
 
-// Waiting says where a process waits.
+const running = "is running"
+
+// Waiting says where a process waits. One that runs may have another thread that waits.
 func Waiting(e *record.Evidence) string {
 	switch {
 	case e.State == record.StateZombie:
 		return ""
+	case e.State == record.StateRunning:
+		return running
 	case e.Syscall != "":
 		return "waits in " + e.Syscall
 	case e.Wchan != "" && e.Wchan != "0":
 		return "waits in " + e.Wchan
-	case e.State == record.StateRunning:
-		return "is running"
 	}
 	return ""
 }
@@ -140,8 +148,8 @@ func StdinHoldLine(g *StdinHold) string {
 	if g.Holder != nil {
 		line += fmt.Sprintf(" (pid %d %s)", g.Holder.PID, g.Holder.At())
 	}
-	if g.waits != "" {
-		line += "; it " + g.waits
+	if g.Waits != "" {
+		line += "; it " + g.Waits
 	}
 	return line
 }

@@ -64,7 +64,7 @@ func traces(s *model.Run, f *verdict.Finding) []traceView {
 		}
 		return out
 	}
-	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.HoldsOf)
+	gs, _ := words.FirstOf(model.StdinHolds(f), model.HoldsOf)
 	for _, g := range gs {
 		out = append(out, traceView{g.Count, traceSurvivor(s, g, f.Checkpoint)})
 	}
@@ -100,7 +100,7 @@ func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceL
 	f := s.ByID[e.Server]
 	when := seenAt(s, e, checkpoint)
 	lines := []traceLine{traceBench(s), traceHost(s, when), traceHold(s, g, f, when)}
-	what, word := words.Join(strings.Replace(model.Waiting(e), "waits in read(", "blocked in read(", 1), ignores(e)), traceGone
+	what, word := words.Join(strings.Replace(g.Waits, "waits in read(", "blocked in read(", 1), ignores(e)), traceGone
 	if e.State == record.StateZombie {
 		what, word = "dead, a zombie", traceReaped
 	}
@@ -233,7 +233,7 @@ func blame(s *model.Run) string {
 
 // heldOpen says who holds open the stdin of what is left, "" where that is not known.
 func heldOpen(f *verdict.Finding, shows law.Subject) string {
-	gs := model.StdinHolds(f.Evidence)
+	gs := model.StdinHolds(f)
 	if len(gs) == 0 {
 		return ""
 	}

@@ -175,7 +175,7 @@ func (p *Printer) finding(f *verdict.Finding) {
 	p.Field(4, fieldWidth, "expected", f.Expected)
 	p.Field(4, fieldWidth, "found", f.Found)
 	p.Fields(4, fieldWidth, "values", p.capped(f.Values, TextValues))
-	for _, g := range model.StdinHolds(f.Evidence) {
+	for _, g := range model.StdinHolds(f) {
 		p.Field(4, fieldWidth, "held by", model.StdinHoldLine(g))
 	}
 	if p.Verbose || len(f.Values) == 0 { // the values name them

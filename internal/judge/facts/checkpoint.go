@@ -94,9 +94,14 @@ const contended = 0.05
 // Spins says that a process is busy: with half a processor, or, where others
 // want the processors too, with some of one, ready to run at both looks.
 func (cp *Checkpoint) Spins(id record.Identity) bool {
+	return cp.Load(id) >= spinning || cp.Contended(id)
+}
+
+// Contended says that a process is busy, and others left it less than half a processor.
+func (cp *Checkpoint) Contended(id record.Identity) bool {
 	share := cp.Load(id)
 	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
-	return share >= spinning || share >= contended && before.State == record.StateRunning && after.State == record.StateRunning
+	return share < spinning && share >= contended && before.State == record.StateRunning && after.State == record.StateRunning
 }
 
 // Load is the share of a processor that a process used between the two looks at a checkpoint.

@@ -34,14 +34,20 @@ func Process(s *history.Server, id record.Identity, comm string) string {
 	return fmt.Sprintf("%s (pid %d)", Plain(comm), id.PID)
 }
 
+// Known is what else is known of a process that is told of.
+type Known struct {
+	Signals bool // the system has them; else, as on Windows, none is spoken of
+	Busy    bool // it used a processor while it was watched
+}
+
 // Survivor tells why a process that should be gone is there: what it waits
-// for, who keeps it waiting, and which words it heard. e may be nil, s too. Without signals, as on Windows, none is spoken of.
-func Survivor(s *history.Server, e *record.Evidence, until int64, signals bool) (text, like string) {
+// for, who keeps it waiting, and which words it heard. e may be nil, s too.
+func Survivor(s *history.Server, e *record.Evidence, until int64, k Known) (text, like string) {
 	var st narrative
 	id, comm := record.Identity{}, ""
 	if e != nil {
 		id, comm = e.Identity, e.Comm
-		st.waits(s, e)
+		st.does(s, e, k.Busy)
 		st.stdin(s, e, until)
 	} else {
 		st.add("unexamined", "could not be examined")
@@ -53,7 +59,7 @@ func Survivor(s *history.Server, e *record.Evidence, until int64, signals bool) 
 		if e == nil {
 			st.sawEOF(s, until)
 		}
-		if signals {
+		if k.Signals {
 			st.signals(s, e, until)
 		}
 	}
@@ -63,12 +69,12 @@ func Survivor(s *history.Server, e *record.Evidence, until int64, signals bool) 
 // Waits tells what a process does that is no server.
 func Waits(e *record.Evidence) (text, like string) {
 	var st narrative
-	st.waits(nil, e)
+	st.does(nil, e, false)
 	return st.says(Process(nil, e.Identity, e.Comm))
 }
 
-// waits says what the process does now. s may be nil.
-func (st *narrative) waits(s *history.Server, e *record.Evidence) {
+// does says what the process does now. s may be nil. A busy one may be found between two turns, or in a thread that waits.
+func (st *narrative) does(s *history.Server, e *record.Evidence, busy bool) {
 	call, _, _ := strings.Cut(e.Syscall, " ")
 	switch {
 	case e.State == record.StateTraced:
@@ -77,6 +83,8 @@ func (st *narrative) waits(s *history.Server, e *record.Evidence) {
 		st.add("stopped", "is stopped (state %s): it handles nothing until it is continued", e.State)
 	case e.State == record.StateRunning:
 		st.add("running", "is running on a CPU (state R)")
+	case busy:
+		st.add("running", "kept a CPU busy, although it was not on one when it was examined (state %s)", Plain(e.State))
 	case strings.HasPrefix(call, "read(0") && s == nil:
 		st.add("read", "is blocked in read(0), waiting for input")
 	case strings.HasPrefix(call, "read(0"):

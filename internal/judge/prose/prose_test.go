@@ -41,20 +41,27 @@ func TestSentences(t *testing.T) {
 func TestSurvivor(t *testing.T) {
 	t.Parallel()
 	s := &history.Server{ID: "flaky#1", Birth: record.Birth{Identity: record.Identity{PID: 5}}, Times: history.Times{EOF: history.Never}}
-	says, like := Survivor(s, nil, 10, true)
+	says, like := Survivor(s, nil, 10, Known{Signals: true})
 	assert.Equal(t, "flaky#1 (pid 5) could not be examined; it never read stdin EOF; no signal reached it.", says)
 	s.ID, s.Birth.PID = "flaky#2", 6
-	_, same := Survivor(s, nil, 10, true)
+	_, same := Survivor(s, nil, 10, Known{Signals: true})
 	assert.Equal(t, like, same, "of two that differ in their names alone the same is true")
 	e := &record.Evidence{Process: record.Process{State: record.StateRunning}, Descriptors: []record.Descriptor{{Known: true, Target: "pipe:[1]"}}}
-	says, _ = Survivor(s, e, 10, true)
+	says, _ = Survivor(s, e, 10, Known{Signals: true})
 	assert.Contains(t, says, "is running on a CPU (state R); nobody holds the other end of its stdin any more")
 	e.Descriptors[0].Target = "/run/requests"
-	says, _ = Survivor(s, e, 10, true)
+	says, _ = Survivor(s, e, 10, Known{Signals: true})
 	assert.Contains(t, says, "its stdin is /run/requests; leakbench could not see who else has that open", "a named pipe, or a file")
 	reads := &record.Evidence{Process: record.Process{State: record.StateSleeping, Comm: "cat"}, Syscall: "read(0)"}
-	says, _ = Survivor(s, reads, 10, true)
+	says, _ = Survivor(s, reads, 10, Known{Signals: true})
 	assert.Contains(t, says, "is blocked in read(0), waiting for its next request")
-	says, _ = Survivor(nil, reads, 10, true)
+	busy, busyLike := Survivor(s, reads, 10, Known{Signals: true, Busy: true})
+	assert.Contains(t, busy, "kept a CPU busy, although it was not on one when it was examined (state S)")
+	assert.NotContains(t, busy, "read(0)", "it does not wait there")
+	reads.State = record.StateRunning
+	_, running := Survivor(s, reads, 10, Known{Signals: true, Busy: true})
+	assert.Equal(t, running, busyLike, "of two that are busy the same is true, whatever they do at the moment")
+	reads.State = record.StateSleeping
+	says, _ = Survivor(nil, reads, 10, Known{Signals: true})
 	assert.Contains(t, says, "cat (pid 0) is blocked in read(0), waiting for input", "it is no server, and gets no requests")
 }

@@ -106,7 +106,7 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach.B
 		seen = append(seen, prose.Mebibytes(b.Evidence.RSS))
 	}
 	b.SawServer(s, s.Session, seen...)
-	says, like := prose.Survivor(s, b.Evidence, cp.SettledAt, f.Signals())
+	says, like := prose.Survivor(s, b.Evidence, cp.SettledAt, prose.Known{Signals: f.Signals()})
 	b.Narrative, b.Like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
 	return b
 }

@@ -45,7 +45,7 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach.Br
 		}
 	}
 	b.Saw(nil, s.Identity, s.Comm, "", f.lasted(cp, s.Process)...)
-	says, like := prose.Survivor(nil, e, cp.SettledAt, f.Signals())
+	says, like := prose.Survivor(nil, e, cp.SettledAt, prose.Known{Signals: f.Signals()})
 	b.Narrative, b.Like = prose.Paragraph(about, says), b.Kind+like
 	return b
 }

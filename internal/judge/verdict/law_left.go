@@ -125,7 +125,7 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach.Br
 		seen = append(seen, prose.Mebibytes(p.RSS))
 	}
 	b.Saw(s, p.Identity, p.Comm, "", seen...)
-	says, like := prose.Survivor(s, e, cp.WatchedUntil, f.Signals())
+	says, like := prose.Survivor(s, e, cp.WatchedUntil, prose.Known{Signals: f.Signals(), Busy: b.Kind == "spinner"})
 	b.Narrative, b.Like = prose.Paragraph(says, f.aboutLeft(b, p), f.control(s)), like
 	return b
 }
@@ -134,7 +134,7 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach.Br
 func (f *casefile) aboutLeft(b *breach.Breach, p record.Process) string {
 	switch {
 	case b.Kind == "spinner":
-		return fmt.Sprintf("It used %d%% of a CPU while it was watched.", int(100*b.Checkpoint.Load(p.Identity)))
+		return usedCPU(b.Checkpoint, p.Identity)
 	case b.Kind == "shielded" || b.Kind == "escaped":
 		_, why := f.OutOfReach(b.Server, p)
 		return why
@@ -145,6 +145,15 @@ func (f *casefile) aboutLeft(b *breach.Breach, p record.Process) string {
 		return fmt.Sprintf("It is a launcher: it stands between the host and %s.", prose.Plain(of.ID))
 	}
 	return "The ledger knows no server with this PID: a server, a launcher or the host started it." + commandOf(p)
+}
+
+// usedCPU says how busy a process was. A small share is no contradiction where it has had to share.
+func usedCPU(cp *facts.Checkpoint, id record.Identity) string {
+	used := fmt.Sprintf("It used %d%% of a CPU while it was watched", int(100*cp.Load(id)))
+	if cp.Contended(id) {
+		return used + ": it was ready to run at both looks, and other processes wanted the CPUs too."
+	}
+	return used + "."
 }
 
 // lasted says how long it was there.

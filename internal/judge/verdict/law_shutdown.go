@@ -234,7 +234,7 @@ func (f *casefile) judgeCommand(s *history.Step) {
 	sentences := []string{fmt.Sprintf("The command: %s.", prose.Quote(strings.Join(command.Args, " "))), says}
 	for i := range s.Keeps[1:] {
 		e := &s.Keeps[1+i]
-		word, alike := prose.Survivor(f.ServerOf(e.Identity), e, s.Ended, f.Signals())
+		word, alike := prose.Survivor(f.ServerOf(e.Identity), e, s.Ended, prose.Known{Signals: f.Signals()})
 		sentences, like = append(sentences, "Below it: "+word), like+alike
 	}
 	if len(s.Keeps) == 1 {

@@ -416,8 +416,26 @@ func TestSpinnersAmongMany(t *testing.T) {
 			p.cpu[p.ids[a]] = share
 			ready(p, a)
 		})(newPlay())
-		assert.Equal(t, kind, only(t, Judge(run), kind).Kind)
+		f := only(t, Judge(run), kind)
+		assert.Equal(t, kind, f.Kind)
+		if kind == "spinner" {
+			assert.Contains(t, f.Title, "keeps a CPU busy")
+			assert.Contains(t, f.Why, "It used 10% of a CPU while it was watched: it was ready to run at both looks, and other processes")
+		}
 	}
+}
+
+// TestTheWordsOfASpinner: what it is found in at one look does not contradict the title.
+func TestTheWordsOfASpinner(t *testing.T) {
+	t.Parallel()
+	run := outlives("kill", nil, func(p *play, a string) {
+		p.cpu[p.ids[a]] = s
+		p.examined(a)
+	})(newPlay())
+	f := only(t, Judge(run), "spinner")
+	assert.Contains(t, f.Why, "kept a CPU busy")
+	assert.NotContains(t, f.Why, "read(0)")
+	assert.Contains(t, f.Why, "It used 100% of a CPU while it was watched.")
 }
 
 // ready has a server be ready to run whenever it is looked at.
