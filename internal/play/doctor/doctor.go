@@ -51,6 +51,7 @@ type Facts struct {
 	Init             Init
 	Sockets          Sockets
 	Disk             Disk
+	Browser          Browser
 	Peers            []Peer
 	Lacks            []Lack // with one nothing is started, and there is no trial
 	Trial            Trial
@@ -87,6 +88,9 @@ type Disk struct {
 	Other string // how another folder is chosen
 }
 
+// Browser is what `leakbench open` opens a report with.
+type Browser struct{ Command, Error string }
+
 // Peer is a program that hosts are written for.
 type Peer struct{ Name, Path, Version, Error string }
 
@@ -115,6 +119,7 @@ func Diagnose(f Facts) []Check {
 			checks = append(checks, c)
 		}
 	}
+	checks = append(checks, f.Browser.check())
 	for _, p := range f.Peers {
 		checks = append(checks, p.check())
 	}
@@ -288,6 +293,12 @@ func (d Disk) check() Check {
 		but(d.Free < littleDisk, Weaker, "a run takes up to some MiB: a long series may not fit", room).
 		but(d.Free < noDisk, Missing, "a run may not be saved to its end, and is then inconclusive", room).
 		but(d.Error != "", Missing, "runs can't be saved", d.Other)
+}
+
+func (b Browser) check() Check {
+	return works("browser", b.Error, "leakbench open takes "+b.Command, Missing,
+		"leakbench open can't show a report; nothing else needs a browser",
+		"set BROWSER to a program that opens a page, or open the report's path (leakbench open --print) in one yourself")
 }
 
 func (p Peer) check() Check {

@@ -27,6 +27,7 @@ func healthy() doctor.Facts {
 		PIDMax: 1 << 22, TicksPerSecond: 100, Init: doctor.Init{Name: "systemd"},
 		Sockets: doctor.Sockets{Wanted: "/tmp", Dir: "/tmp", Length: 30, Max: 107},
 		Disk:    doctor.Disk{Dir: "/", Free: 1 << 40, Other: "another folder"},
+		Browser: doctor.Browser{Command: "/usr/bin/xdg-open"},
 		Peers:   []doctor.Peer{{Name: "node", Path: "/bin/node", Version: "v1"}},
 		Trial:   doctor.Trial{Took: time.Second, Outcome: "clean"},
 	}
@@ -86,6 +87,7 @@ func TestDiagnose(t *testing.T) {
 		"little disk":        {func(f *doctor.Facts) { f.Disk.Free = 500 << 20 }, "disk", doctor.Weaker, "500 MiB", "another folder"},
 		"no disk":            {func(f *doctor.Facts) { f.Disk.Free = 1 << 20 }, "disk", doctor.Missing, "1 MiB", "another folder"},
 		"disk not writable":  {func(f *doctor.Facts) { f.Disk.Error = "denied" }, "disk", doctor.Missing, "denied", "another folder"},
+		"no browser":         {func(f *doctor.Facts) { f.Browser.Error = "no browser found" }, "browser", doctor.Missing, "no browser found", "BROWSER"},
 		"no node":            {func(f *doctor.Facts) { f.Peers[0].Path = "" }, "node", doctor.Missing, "not found", "install"},
 		"a broken node":      {func(f *doctor.Facts) { f.Peers[0].Error = "exit 1" }, "node", doctor.Weaker, "exit 1", "by hand"},
 		"no run":             {func(f *doctor.Facts) { f.Trial.Error = "no keeper" }, "run", doctor.Missing, "no keeper", "report"},

@@ -37,7 +37,7 @@ type Params struct {
 }
 
 // peers are the programs that published hosts are written for.
-var peers = []string{"python3", "node", "go", "chromium"}
+var peers = []string{"python3", "node", "go"}
 
 const (
 	peerWait  = 10 * time.Second
@@ -50,7 +50,9 @@ func Look(ctx context.Context, p Params) Facts {
 	f.lookAtSockets()
 	f.lookAtDisk(p.Out)
 	f.Disk.Other = p.Else
-	_, err := hostfile.InstallDir("any", "1")
+	browser, err := play.Browser()
+	f.Browser = Browser{Command: strings.Join(browser, " "), Error: says(err)}
+	_, err = hostfile.InstallDir("any", "1")
 	f.Fails["packages"] = says(err)
 	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}
 	for name, try := range map[string]func() error{"pidfd": proc.TryPidfd, "sock-diag": proc.TrySockDiag, "cgroup": keeper.TryCgroup} {
