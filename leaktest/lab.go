@@ -21,8 +21,10 @@ func New(t TB, options ...Options) *Lab {
 	l := &Lab{t: t, lab: lab.New(params(t, one(options)))}
 	mine, _ := labs.LoadOrStore(t, &sync.Map{})
 	mine.(*sync.Map).Store(l, nil)
+	release := holdCollector()
 	t.Cleanup(func() {
 		t.Helper()
+		defer release()
 		labs.Delete(t)
 		report(t, l.lab.Close(context.WithoutCancel(t.Context())))
 	})

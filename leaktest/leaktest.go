@@ -112,6 +112,7 @@ func run(t TB, name string, h driver.Handler, o Options) {
 		t.Fatalf("leaktest: %v: set Options.Separate to have a host of its own", err)
 		return
 	}
+	defer holdCollector()()
 	report(t, lab.Play(t.Context(), params(t, o), s, lab.Host(t.Name()), func() (*host.Caller, error) { return serve(t, h), nil }))
 }
 

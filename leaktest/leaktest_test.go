@@ -63,6 +63,18 @@ type client struct {
 }
 
 func connect(ctx context.Context, argv []string) (*client, error) {
+	c, err := launch(ctx, argv)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.shakeHands(); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func launch(ctx context.Context, argv []string) (*client, error) {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	stdin, err := cmd.StdinPipe()
@@ -76,13 +88,12 @@ func connect(ctx context.Context, argv []string) (*client, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	c := &client{cmd, stdin, bufio.NewReader(stdout)}
-	_, err = c.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`)
-	if err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	return c, nil
+	return &client{cmd, stdin, bufio.NewReader(stdout)}, nil
+}
+
+func (c *client) shakeHands() error {
+	_, err := c.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`)
+	return err
 }
 
 func (c *client) ask(method, params string) (string, error) {
@@ -202,6 +213,34 @@ func TestAFailureHasAPage(t *testing.T) {
 	assert.Len(t, pages, 1)
 	assert.Contains(t, r.said[0], pages[0]+"\n", "in one piece")
 	assert.Contains(t, r.said[0], "go test -artifacts", "the page goes with the test's folder")
+}
+
+// TestADroppedServerIsFoundAsWhatItIs: nobody holds a server that has refused the handshake. The garbage collector would close its
+// stdin, and what is left would be a zombie.
+func TestADroppedServerIsFoundAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	var refused []int
+	r := &recorder{T: t}
+	leaktest.Storm(r, func(ctx context.Context, argv []string) (io.Closer, error) {
+		c, err := launch(ctx, argv)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.shakeHands(); err != nil {
+			refused = append(refused, c.cmd.Process.Pid)
+			return nil, err
+		}
+		return caller{c}, nil
+	}, quick)
+	for _, pid := range refused { // the bench has killed it, and nobody has waited for it
+		if p, err := os.FindProcess(pid); err == nil {
+			_, _ = p.Wait()
+		}
+	}
+	require.Len(t, refused, 1)
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "L1 init-stranded")
+	assert.NotContains(t, r.said[0], "L4 zombie")
 }
 
 // TestAStormWithoutCallsIsNotGreen: a client that does all right, and whose calls are by another name.

@@ -74,7 +74,7 @@ func (c *catalogue) sayAll() {
 		}
 	}
 	for i := range c.Doubts {
-		c.say(&c.Doubts[i].Means, &c.Doubts[i].Do)
+		c.say(&c.Doubts[i].Means, &c.Doubts[i].Do, &c.Doubts[i].Launched)
 	}
 	for i := range c.Causes {
 		c.say(&c.Causes[i].Narrative, &c.Causes[i].Fix, &c.Causes[i].Windows)
@@ -101,6 +101,16 @@ type Doubt struct {
 	Code  record.DoubtCode
 	Means string
 	Do    string
+	// Launched is what to do instead where the host has launched each server at least once; "" where that makes no difference.
+	Launched string
+}
+
+// Advice is what to do about the doubt in a run. launched says that the host has launched each server that the scenario needs.
+func (d Doubt) Advice(launched bool) string {
+	if launched && d.Launched != "" {
+		return d.Launched
+	}
+	return d.Do
 }
 
 // Cause is what is said of a cause. The code that fingerprints hash is record.Cause: nothing else here is hashed.

@@ -89,7 +89,11 @@ func explainKind(k Kind) string {
 
 func explainDoubt(d Doubt) string {
 	const rule = "A run with a doubt and without findings is inconclusive, never clean."
-	return fmt.Sprintf("%s: a doubt\n%s\n%s\n\nWhat to do\n%s\n", d.Code, fold(d.Means, ""), fold(rule, ""), fold(d.Do, "  "))
+	do := fold(d.Do, "  ")
+	if d.Launched != "" {
+		do += "\n\nWhat to do if each server was launched at least once\n" + fold(d.Launched, "  ")
+	}
+	return fmt.Sprintf("%s: a doubt\n%s\n%s\n\nWhat to do\n%s\n", d.Code, fold(d.Means, ""), fold(rule, ""), do)
 }
 
 // fold breaks a paragraph into lines.

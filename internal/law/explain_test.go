@@ -164,7 +164,7 @@ func TestDoubts(t *testing.T) {
 	})
 	for _, d := range Doubts() {
 		got = append(got, string(d.Code))
-		whole(t, "the doubt "+string(d.Code), d)
+		whole(t, "the doubt "+string(d.Code), d, "Launched")
 		text, err := Explain(string(d.Code))
 		require.NoError(t, err)
 		assert.Contains(t, text, "inconclusive")
@@ -173,6 +173,11 @@ func TestDoubts(t *testing.T) {
 	assert.NotEmpty(t, want)
 	assert.Equal(t, want, got)
 	assert.Equal(t, Doubt{Code: "later"}, DoubtOf("later"))
+	short := DoubtOf(record.DoubtNotLaunched)
+	assert.Contains(t, short.Advice(false), "configuration")
+	assert.NotContains(t, short.Advice(true), "configuration", "it was right")
+	assert.Contains(t, short.Advice(true), "already there")
+	assert.Equal(t, DoubtOf(record.DoubtSweep).Do, DoubtOf(record.DoubtSweep).Advice(true))
 }
 
 const lawsFile = "../../docs/understand/laws.md"
@@ -198,7 +203,11 @@ func lawsPage() string {
 	b.WriteString("\n## Doubts\n\nA doubt is something that leakbench could not do, see or decide. A run without findings that has one is *inconclusive*, " +
 		"never clean.\n`leakbench explain starved` prints the same.\n\n| doubt | means | what to do |\n|---|---|---|\n")
 	for _, d := range Doubts() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Code, d.Means, d.Do)
+		do := d.Do
+		if d.Launched != "" {
+			do += " Where each server was launched at least once: " + d.Launched
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Code, d.Means, do)
 	}
 	return b.String()
 }

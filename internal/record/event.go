@@ -151,15 +151,17 @@ type Fault struct {
 
 // Step is one thing that the bench asked for. N is the same in its begun, ended and skipped events.
 type Step struct {
-	N       int      `json:"n"`
-	Op      Op       `json:"op"`
-	Session string   `json:"session,omitempty"`
-	Label   string   `json:"label,omitempty"`
-	Detail  string   `json:"detail,omitempty"`
-	Expect  Expect   `json:"expect,omitempty"`
-	OK      bool     `json:"ok,omitempty"`
-	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
-	Took    Duration `json:"took,omitempty"`
+	N       int    `json:"n"`
+	Op      Op     `json:"op"`
+	Session string `json:"session,omitempty"`
+	Label   string `json:"label,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	Expect  Expect `json:"expect,omitempty"`
+	OK      bool   `json:"ok,omitempty"`
+	Error   string `json:"error,omitempty"` // why it failed, or why it was skipped
+	// Answer, of a step that was to fail and did not, is the beginning of what the host has answered.
+	Answer string   `json:"answer,omitempty"`
+	Took   Duration `json:"took,omitempty"`
 	// Grace, of a step that asks the host to end, is after what time the bench kills it; 0 is Limits.Stop.
 	Grace Duration `json:"grace,omitempty"`
 	// Limit is the time limit that the host was given for a call.

@@ -18,7 +18,7 @@ func (e Event) WithoutSecrets() Event {
 		r.ID = cleanJSON(r.ID)
 	})
 	copied(&e.Fault, func(f *Fault) { clean(&f.Detail) })
-	copied(&e.Step, func(s *Step) { clean(&s.Error, &s.Detail) })
+	copied(&e.Step, func(s *Step) { clean(&s.Error, &s.Answer, &s.Detail) })
 	copied(&e.Hello, (*Hello).clean)
 	copied(&e.Doubt, func(d *Doubt) { clean(&d.Text) })
 	copied(&e.End, func(d *End) { clean(&d.Error) })

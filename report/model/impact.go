@@ -1,10 +1,12 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/law"
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Impact is how many processes the errors of a verdict are about.
@@ -76,12 +78,21 @@ func (s *Run) Headline() string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// AdviceOn is what to do about a doubt of the run.
+func (s *Run) AdviceOn(code record.DoubtCode) string {
+	launched := len(s.Servers) > 0
+	for _, want := range s.Header.Plan.Labels {
+		launched = launched && slices.ContainsFunc(s.Servers, func(srv *Server) bool { return srv.Label == want.Label })
+	}
+	return law.DoubtOf(code).Advice(launched)
+}
+
 // Advice is what to do first about a run, "" where nothing is to be done.
 func (s *Run) Advice() string {
 	v := &s.Verdict
 	switch {
 	case v.Outcome == verdict.Inconclusive && len(v.Doubts) > 0:
-		return law.DoubtOf(v.Doubts[0].Code).Do
+		return s.AdviceOn(v.Doubts[0].Code)
 	case len(s.Ordered) > 0:
 		first, _, more := strings.Cut(s.Ordered[0].Fix, ". ")
 		if more {

@@ -1,10 +1,12 @@
 package model
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -74,4 +76,25 @@ func TestAFaultIsNoLeak(t *testing.T) {
 	}
 	assert.Equal(t, []string{"fault", "fault", "leak", "leak", "clean", "leak"}, words)
 	assert.Equal(t, "1 clean, 2 fault, 3 leak", Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive))
+}
+
+// TestAdviceOnServersThatWereNotLaunched sends nobody to a configuration that has worked.
+func TestAdviceOnServersThatWereNotLaunched(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		born          []string
+		configuration bool
+	}{
+		"none":         {nil, true},
+		"one of them":  {[]string{"flaky"}, true},
+		"each of them": {[]string{"flaky", "steady", "flaky"}, false},
+	} {
+		s := &Run{Header: &record.Header{Plan: record.Plan{Labels: []record.PlanLabel{{Label: "flaky"}, {Label: "steady"}}}}}
+		for _, label := range c.born {
+			s.Servers = append(s.Servers, &Server{Server: &history.Server{Label: label}})
+		}
+		s.Judged = &verdict.Judged{Verdict: verdict.Verdict{Outcome: verdict.Inconclusive, Doubts: []verdict.Doubt{{Code: record.DoubtNotLaunched}}}}
+		assert.Equal(t, c.configuration, strings.Contains(s.Advice(), "configuration"), name)
+		assert.Equal(t, s.Advice(), s.AdviceOn(record.DoubtNotLaunched), name)
+	}
 }

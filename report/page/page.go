@@ -12,7 +12,6 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -238,7 +237,7 @@ func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runV
 	}
 	doubts, moreDoubts := words.FirstOf(v.Doubts, model.DoubtsOf)
 	for _, d := range doubts {
-		r.Doubts = append(r.Doubts, doubtView{Doubt: d, Do: law.DoubtOf(d.Code).Do})
+		r.Doubts = append(r.Doubts, doubtView{Doubt: d, Do: s.AdviceOn(d.Code)})
 	}
 	if more+moreDoubts > 0 {
 		r.Left = fmt.Sprintf("Not shown: %s and %s.", text.Count(more, "finding"), text.Count(moreDoubts, "doubt"))

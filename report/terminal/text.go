@@ -9,7 +9,6 @@ import (
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/rows"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
@@ -250,7 +249,7 @@ func (p *Printer) doubts(s *model.Run) {
 	for i, d := range head {
 		p.Item(2, "? ", Warn, string(d.Code)+"  ", Warn|Strong, d.Text, 0)
 		if last := i+1 == len(head) || head[i+1].Code != d.Code; last {
-			p.Field(4, fieldWidth, "do", law.DoubtOf(d.Code).Do)
+			p.Field(4, fieldWidth, "do", s.AdviceOn(d.Code))
 		}
 	}
 	if more > 0 {

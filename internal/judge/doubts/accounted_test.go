@@ -75,6 +75,43 @@ func TestWhatTheHostDidNotLaunch(t *testing.T) {
 	}
 }
 
+// TestWhoseClientsMayShare: more of them were served than servers launched, or the host is known to share or to keep servers.
+func TestWhoseClientsMayShare(t *testing.T) {
+	t.Parallel()
+	const shared = ". Clients may have been given a server that was already there"
+	beside := record.Step{Op: record.OpOpen, Session: "s2", Label: "flaky", OK: true}
+	for name, c := range map[string]struct {
+		change func(h *record.Host, beside *record.Step)
+		says   string
+	}{
+		"two clients, one server": {func(*record.Host, *record.Step) {}, shared},
+		"two jobs, one server":    {func(_ *record.Host, st *record.Step) { st.Op = record.OpJob }, shared},
+		"the other one failed":    {func(_ *record.Host, st *record.Step) { st.OK = false }, ""},
+		"of another label":        {func(_ *record.Host, st *record.Step) { st.Label = "steady" }, ""},
+		"only a call":             {func(_ *record.Host, st *record.Step) { st.Op = record.OpCall }, ""},
+		"a shared gateway":        {func(h *record.Host, st *record.Step) { h.Servers, st.OK = record.Shared, false }, shared},
+		"sessions of one entry":   {func(h *record.Host, st *record.Step) { h.Servers, st.OK = record.Either, false }, shared},
+		"a pool":                  {func(h *record.Host, st *record.Step) { h.Profile.Resident, st.OK = 1, false }, shared},
+		"one to spare":            {func(h *record.Host, st *record.Step) { h.Profile.Spare, st.OK = 1, false }, shared},
+	} {
+		p, st := newPlay(), beside
+		p.open("s1")
+		c.change(&p.run.Header.Host, &st)
+		p.step(st)
+		f := p.search()
+		f.Header.Plan.Labels = []record.PlanLabel{{Label: "flaky", Launches: 2}}
+		f.doubtLaunches()
+		assert.Equal(t, []string{"the host launched flaky 1 time, the scenario needs 2" + c.says}, texts(f.found), name)
+	}
+	p := newPlay()
+	p.open("s1")
+	p.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: "s2", Label: "flaky", State: record.SessionOpen}})
+	p.step(beside)
+	f := p.search()
+	f.doubtLaunches()
+	assert.Equal(t, []string{"the host called session s2 open, but launched no server for it" + shared}, texts(f.found))
+}
+
 // TestAServerWithoutTheHost has to answer, and to exit soon after stdin EOF; one whose script has faults shows nothing.
 func TestAServerWithoutTheHost(t *testing.T) {
 	t.Parallel()

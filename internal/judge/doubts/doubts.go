@@ -153,8 +153,8 @@ func (f *search) doubtLaunches() {
 			f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", prose.Plain(want.Label), want.Launches)
 		case n < want.Launches-f.reopened(want.Label) && !f.occupied(want.Label):
 			short = true
-			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d",
-				prose.Plain(want.Label), text.Count(n, "time"), want.Launches)
+			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d%s",
+				prose.Plain(want.Label), text.Count(n, "time"), want.Launches, f.shareable(want.Label, n))
 		}
 	}
 	if len(f.servers) == 0 && !short {
@@ -167,9 +167,27 @@ func (f *search) doubtLaunches() {
 	for _, s := range f.Sessions() {
 		opened := slices.ContainsFunc(s.Changes, func(c history.SessionChange) bool { return c.State == record.SessionOpen })
 		if opened && len(bySession[facts.SessionKey{Label: s.Label, Name: s.Name}]) == 0 {
-			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", prose.Plain(s.Name))
+			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it%s",
+				prose.Plain(s.Name), f.shareable(s.Label, len(byLabel[s.Label])))
 		}
 	}
+}
+
+// shareable says of a label that was launched too rarely that its clients may have shared a server, where more of them were served than
+// servers launched, or where the host is known to share.
+func (f *search) shareable(label string, launched int) string {
+	served := 0
+	for _, s := range f.Steps() {
+		if s.Label == label && s.OK && (s.Op == record.OpOpen || s.Op == record.OpJob) {
+			served++
+		}
+	}
+	h := f.Header.Host
+	shares := h.Servers == record.Shared || h.Servers == record.Either || h.Profile.Resident+h.Profile.Spare > 0
+	if launched == 0 || served <= launched && !shares {
+		return ""
+	}
+	return ". Clients may have been given a server that was already there"
 }
 
 // occupied says that a session of the label could not be asked for more: a request of it never ended, and the host takes no cancel.

@@ -26,13 +26,23 @@ func (f *search) doubtSteps() {
 		}
 		switch {
 		case s.Uncut && !f.accounted(s):
-			f.doubt(record.DoubtNoCancel, "%s ended before it could be cancelled", prose.StepName(s))
+			f.doubt(record.DoubtNoCancel, "%s ended before it could be cancelled%s", prose.StepName(s), with(s.Answer))
 		case s.MustWork() && !s.OK && !f.accounted(s):
 			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", prose.StepName(s), prose.Quote(s.Error), f.faultDuring(s))
 		case s.Expect == record.ExpectFail && s.OK:
-			f.doubt(record.DoubtStepFailed, "%s succeeded, although the scenario relies on its failure", prose.StepName(s))
+			f.doubt(record.DoubtStepFailed,
+				"%s succeeded%s, although the scenario relies on its failure. If an answer is right here, write expect: any in the scenario",
+				prose.StepName(s), with(s.Answer))
 		}
 	}
+}
+
+// with quotes the answer to a step; "" where the file has none.
+func with(answer string) string {
+	if answer == "" {
+		return ""
+	}
+	return " with: " + prose.Quote(answer)
 }
 
 // doubtSkipped says what the host can't do, or can't be asked to. That it has no time limit of its own is neither: the step was played.

@@ -128,16 +128,28 @@ func TestStepsThatDidNotDoWhatTheyHadTo(t *testing.T) {
 		change func(f *search, st *history.Step)
 		says   []string
 	}{
-		"failed":            {func(*search, *history.Step) {}, failed},
-		"and explained":     {func(f *search, st *history.Step) { f.Blamed = map[int]bool{st.N: true} }, nil},
-		"had to work":       {func(_ *search, st *history.Step) { st.Expect = record.ExpectOK }, failed},
-		"need not work":     {func(_ *search, st *history.Step) { st.Expect = record.ExpectAny }, nil},
-		"without an end":    {func(_ *search, st *history.Step) { st.Ended = never }, nil},
-		"ended at once":     {func(_ *search, st *history.Step) { st.Begun, st.Ended = 0, 0 }, failed},
-		"skipped":           {func(_ *search, st *history.Step) { st.Skipped = true }, []string{`1 step "call" was skipped: "no"`}},
-		"skipped, unasked":  {func(_ *search, st *history.Step) { st.Skipped, st.Unasked = true, true }, nil},
-		"had to fail":       {func(_ *search, st *history.Step) { st.Expect = record.ExpectFail }, nil},
-		"had to fail, well": {func(_ *search, st *history.Step) { st.Expect, st.OK = record.ExpectFail, true }, []string{"call of session s1 succeeded, although the scenario relies on its failure"}},
+		"failed":           {func(*search, *history.Step) {}, failed},
+		"and explained":    {func(f *search, st *history.Step) { f.Blamed = map[int]bool{st.N: true} }, nil},
+		"had to work":      {func(_ *search, st *history.Step) { st.Expect = record.ExpectOK }, failed},
+		"need not work":    {func(_ *search, st *history.Step) { st.Expect = record.ExpectAny }, nil},
+		"without an end":   {func(_ *search, st *history.Step) { st.Ended = never }, nil},
+		"ended at once":    {func(_ *search, st *history.Step) { st.Begun, st.Ended = 0, 0 }, failed},
+		"skipped":          {func(_ *search, st *history.Step) { st.Skipped = true }, []string{`1 step "call" was skipped: "no"`}},
+		"skipped, unasked": {func(_ *search, st *history.Step) { st.Skipped, st.Unasked = true, true }, nil},
+		"had to fail":      {func(_ *search, st *history.Step) { st.Expect = record.ExpectFail }, nil},
+		"had to fail, well": {func(_ *search, st *history.Step) { st.Expect, st.OK = record.ExpectFail, true }, []string{
+			"call of session s1 succeeded, although the scenario relies on its failure. " +
+				"If an answer is right here, write expect: any in the scenario",
+		}},
+		"had to fail, answered": {func(_ *search, st *history.Step) {
+			st.Expect, st.OK, st.Answer = record.ExpectFail, true, "MCP tool 'sleep' failed\x1b[2J"
+		}, []string{
+			`call of session s1 succeeded with: "MCP tool 'sleep' failed\x1b[2J", although the scenario relies on its failure. ` +
+				"If an answer is right here, write expect: any in the scenario",
+		}},
+		"not cancelled, answered": {func(_ *search, st *history.Step) {
+			st.Expect, st.Uncut, st.OK, st.Answer = record.ExpectFail, true, true, "done"
+		}, []string{`call of session s1 ended before it could be cancelled with: "done"`}},
 		"not cancelled": {func(_ *search, st *history.Step) { st.Expect, st.Uncut = record.ExpectFail, true }, []string{
 			"call of session s1 ended before it could be cancelled",
 		}},

@@ -1,12 +1,15 @@
 package host
 
 import (
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -88,4 +91,19 @@ func TestACloseBesideOpens(t *testing.T) {
 	o.end("s", func(beside int) { assert.Zero(t, beside) })
 	assert.False(t, closed(3), "that open is over, and has said what became of it")
 	assert.True(t, closed(5))
+}
+
+// TestASurpriseIsKept, cut short: of a step that was to fail alone.
+func TestASurpriseIsKept(t *testing.T) {
+	t.Parallel()
+	step := record.Step{Expect: record.ExpectFail}
+	text := driver.Response{OK: true, Result: json.RawMessage(`"all is well"`)}
+	assert.Equal(t, "all is well", surprise(&step, text))
+	assert.Equal(t, `["echo"]`, surprise(&step, driver.Response{OK: true, Result: json.RawMessage(`["echo"]`)}), "a list")
+	assert.Empty(t, surprise(&step, driver.Response{OK: true}), "an open has no result")
+	assert.Empty(t, surprise(&step, driver.Response{Result: text.Result}), "it failed")
+	long := driver.Response{OK: true, Result: json.RawMessage(`"` + strings.Repeat("a", 1000) + `"`)}
+	assert.Equal(t, strings.Repeat("a", maxAnswer)+"...", surprise(&step, long))
+	step.Expect = record.ExpectAny
+	assert.Empty(t, surprise(&step, text))
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -63,8 +64,8 @@ type liar struct{}
 
 func (liar) Open(context.Context, string, driver.Server) error { return nil }
 
-func (liar) Call(context.Context, string, string, map[string]any) (json.RawMessage, error) {
-	return json.RawMessage(`{}`), nil
+func (liar) Call(_ context.Context, _, tool string, _ map[string]any) (json.RawMessage, error) {
+	return json.Marshal("MCP tool '" + tool + "' failed\x1b[31m --token=hunter2hunter2")
 }
 
 func (liar) Close(context.Context, string) error                  { return nil }
@@ -150,6 +151,27 @@ func TestHostThatLaunchesNothingIsInconclusive(t *testing.T) {
 	v, _ := play(t, quick, "liar", nil)
 	assert.NotEqual(t, verdict.Clean, v.Outcome)
 	assert.Contains(t, codes(v), "host-never-launched")
+}
+
+// TestAnAnswerInThePlaceOfAFailure is in the run file, without secrets, and its doubt quotes it.
+func TestAnAnswerInThePlaceOfAFailure(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]string{
+		"as it is": "{call: s, tool: sleep, args: {ms: 1}, expect: fail}",
+		"in time":  "{call: s, tool: sleep, args: {ms: 1}, timeout: 1s, expect: fail}",
+	} {
+		v, dir := play(t, strings.Replace(quick, "- call: s", "- "+step, 1), "liar", nil)
+		said := ""
+		for _, d := range v.Doubts {
+			if d.Code == record.DoubtStepFailed {
+				said = d.Text
+			}
+		}
+		assert.Contains(t, said, `call of sleep of session s succeeded with: "MCP tool 'sleep' failed\x1b[31m --token=`, name)
+		file, err := os.ReadFile(filepath.Join(dir, "run.jsonl"))
+		require.NoError(t, err)
+		assert.NotContains(t, string(file), "hunter2hunter2", name)
+	}
 }
 
 // A host that breaks the driver protocol is not judged by what came of that.

@@ -54,6 +54,7 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	}
 	step.Cancelled = !step.Uncut
 	a := <-answers // it comes when limited ends, at the latest
+	step.Answer = surprise(step, a.resp)
 	return answered(a.resp, a.err), r.fatal(ctx, h, forSession(s.Session, a.err))
 }
 

@@ -48,6 +48,7 @@ func (r *run) ownLimit(ctx context.Context, req driver.Request, s scenarios.Step
 	defer cancel()
 	resp, err := pending.Wait(limited)
 	if !errors.Is(err, errNoAnswer) || ctx.Err() != nil {
+		step.Answer = surprise(step, resp)
 		return answered(resp, err), r.fatal(ctx, h, err)
 	}
 	none := &noOwnLimit{within: within, pending: !slices.Contains(r.hello.Ops, driver.OpCancel) || r.Host.NotApplicable[driver.OpCancel] != ""}

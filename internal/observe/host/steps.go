@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,6 +31,7 @@ const (
 	// hungSlack is how much longer than its law allows the bench waits for a call that the host was to give up.
 	hungSlack = 2 * time.Second
 	maxError  = 2000 // bytes of an error that go into the run file
+	maxAnswer = 400  // bytes of an answer that go there: of a step that was to fail
 )
 
 // begin writes down that a step begins and gives it its number.
@@ -59,6 +61,19 @@ func (r *run) endWith(s record.Step, begun time.Time, err error, keeps []record.
 
 // clipped is a host's message as it may be kept.
 func clipped(message string) string { return text.ClipBytes(redact.Text(message), maxError, "...") }
+
+// surprise is the answer to a step that was to fail, as it may be kept; "" of any other. Some hosts give an error as the text of a result,
+// and only the text shows that.
+func surprise(step *record.Step, resp driver.Response) string {
+	if step.Expect != record.ExpectFail || !resp.OK || len(resp.Result) == 0 {
+		return ""
+	}
+	var said string
+	if json.Unmarshal(resp.Result, &said) != nil {
+		said = string(resp.Result) // of a list
+	}
+	return text.ClipBytes(redact.Text(said), maxAnswer, "...")
+}
 
 func (r *run) skip(s record.Step, why string) { r.skipBegun(r.begin(s), why) }
 
@@ -178,17 +193,20 @@ func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
 
 // do asks the driver and says what to make of its answer: fatal ends the play.
 func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duration) (failed, fatal error) {
-	return r.doWithin(ctx, req, timeout, r.stepLimit(timeout, 0))
+	_, failed, fatal = r.doWithin(ctx, req, timeout, r.stepLimit(timeout, 0))
+	return failed, fatal
 }
 
-func (r *run) doWithin(ctx context.Context, req driver.Request, timeout record.Duration, limit time.Duration) (failed, fatal error) {
+func (r *run) doWithin(
+	ctx context.Context, req driver.Request, timeout record.Duration, limit time.Duration,
+) (resp driver.Response, failed, fatal error) {
 	req.TimeoutMS = timeout.D().Milliseconds()
 	limited, cancel := r.untilAnswer(ctx, limit)
 	defer cancel()
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
 	r.checkNonce(resp, req)
-	return answered(resp, err), r.fatal(ctx, h, forSession(req.Session, err))
+	return resp, answered(resp, err), r.fatal(ctx, h, forSession(req.Session, err))
 }
 
 func forSession(name string, err error) error {
@@ -390,6 +408,7 @@ func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.S
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
 	r.checkNonce(resp, req)
+	step.Answer = surprise(&step, resp)
 	r.end(step, begun, answered(resp, err))
 	if errors.Is(err, errNoAnswer) && ctx.Err() == nil {
 		return nil
@@ -409,5 +428,7 @@ func (r *run) doOrCancel(ctx context.Context, req driver.Request, s scenarios.St
 	if s.Expect == record.ExpectOK {
 		busy = sleeps(s.Tool, s.Args)
 	}
-	return r.doWithin(ctx, req, s.Timeout, r.stepLimit(s.Timeout, busy))
+	resp, failed, fatal := r.doWithin(ctx, req, s.Timeout, r.stepLimit(s.Timeout, busy))
+	step.Answer = surprise(step, resp)
+	return failed, fatal
 }
