@@ -136,7 +136,7 @@ var house = []struct {
 	{
 		pkg: "driver",
 		why: "it is for other modules: it knows neither the bench nor a host",
-		may: []string{"internal/duration", "internal/lines", "internal/text"},
+		may: []string{"internal/duration", "internal/lines"},
 	},
 	{
 		pkg: "integrations",
