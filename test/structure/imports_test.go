@@ -633,9 +633,9 @@ var house = []struct {
 		deny: []string{"os/exec", "net"},
 	},
 	{
-		pkg: "leaktest",
-		why: "it is for the tests of other modules: what it links they link, and it asks the program as the other kits do",
-		may: []string{"driver", "internal/kit", "internal/lines"},
+		pkg:  "leaktest",
+		why:  "it is for the tests of other modules: what it links they link, and it asks the program as the other kits do",
+		may:  []string{"driver", "internal/kit", "internal/lines"},
 		deny: []string{"testing"},
 	},
 	{
