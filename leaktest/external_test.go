@@ -12,8 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // external is a copy of a module of somebody else, which requires this one as its source is here.
@@ -91,7 +89,6 @@ func play(t *testing.T, dir, tests string, env ...string) (passed bool, out stri
 // ones pass, side by side in one process.
 func TestModuleOfSomebodyElse(t *testing.T) {
 	t.Parallel()
-	tier.Only(t, tier.Slow)
 	dir := external(t)
 	goIn(t, dir, "test", "-c", "-o", "pool.test", ".")
 	t.Run("leaking and fixed", func(t *testing.T) {

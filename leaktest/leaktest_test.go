@@ -20,9 +20,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/driver"
-	_ "github.com/leakbench/leakbench/fakeserver" // the test binary is also the fake server
 	"github.com/leakbench/leakbench/internal/play/lab"
 	"github.com/leakbench/leakbench/internal/reexec"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest" // which has the test binary be the fake server
 	"github.com/leakbench/leakbench/leaktest"
 )
 
@@ -46,6 +46,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	reexectest.MostlyWaits(3)
 	leaktest.VerifyTestMain(leakChecked{m})
 }
 
