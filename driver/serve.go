@@ -17,7 +17,6 @@ import (
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/lines"
-	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Handler is a host: what it does with each request. Its methods are called concurrently, and none is called for an operation
@@ -126,7 +125,7 @@ func (s *serving) read(ctx context.Context, in io.Reader) {
 		}
 		var req Request
 		if err := json.Unmarshal(line, &req); err != nil {
-			s.write(Response{ID: req.ID, Error: fmt.Sprintf("%s is no request: %v", text.Quote(line), err)})
+			s.write(Response{ID: req.ID, Error: fmt.Sprintf("%s is no request: %v", lines.Quote(line), err)})
 			continue
 		}
 		// Registered here, in the order of the lines, so that a cancel finds every request that was sent before it.

@@ -17,9 +17,9 @@ var collector struct {
 	limit   int64
 }
 
-// holdCollector keeps the garbage collector from running while a bench is in the process of a test. A client that drops a server
+// holdCollector keeps the garbage collector from running while a test plays. A client that drops a server
 // without ending it leaves pipes that nobody can reach, and the collector closes those: the server exits, and a leak looks like a
-// zombie or like nothing at all. In a program of its own that may take two minutes. The garbage of the bench must not hasten it.
+// zombie or like nothing at all. In a program of its own that may take two minutes. The garbage of the tests must not hasten it.
 func holdCollector() (release func()) {
 	collector.Lock()
 	defer collector.Unlock()

@@ -11,7 +11,12 @@
 //
 // Storm and Run play a scenario of leakbench against a client in the process of the test: fake MCP servers misbehave on
 // cue, and each law that the client breaks fails the test, with the reason, and with a page in the test's artifact
-// directory. The test binary is the fake server, too, so nothing is built or downloaded.
+// directory.
+//
+// The fake servers are the leakbench program, which is no part of the test binary: this package links nothing but the standard library,
+// and adds no other module to go.mod. The first test that needs the program builds it with go run, in the version that go.mod requires.
+// That takes up to a minute and may download modules, and says so. The program is in the build cache then. LEAKBENCH_BINARY names another
+// one, for a machine without network or without Go.
 //
 // Some clients reconnect in a call, so Storm calls tools: by a method of the client such as mcp-go's and go-sdk's CallTool, or by
 // Options.Call. docs/use/testing.md lists the methods.
@@ -28,15 +33,10 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/observe/host"
-	"github.com/leakbench/leakbench/internal/play/lab"
-	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/scenarios"
+	"github.com/leakbench/leakbench/internal/kit"
 )
 
 // TB is what is asked of a test: methods of testing.TB.
@@ -99,32 +99,40 @@ func Run(t TB, scenario string, h driver.Handler, options ...Options) {
 
 func run(t TB, name string, h driver.Handler, o Options) {
 	t.Helper()
-	s, err := scenarios.Builtin(name)
+	r := o.request(t, kit.DoPlay)
+	r.Scenario = name
+	if o.Separate {
+		r.Driver = separate(t, h)
+	}
+	b, err := start(r.Out)
 	if err != nil {
 		t.Fatalf("leaktest: %v", err)
 		return
 	}
-	if o.Separate {
-		report(t, separate(t, s, h, o))
-		return
-	}
-	if s, err = s.Inside(); err != nil {
-		t.Fatalf("leaktest: %v: set Options.Separate to have a host of its own", err)
-		return
-	}
+	defer b.close()
 	defer holdCollector()()
-	report(t, lab.Play(t.Context(), params(t, o), s, lab.Host(t.Name()), func() (*host.Caller, error) { return serve(t, h), nil }))
+	report(t)(b.play(t.Context(), r, h))
 }
 
-// report fails a test.
-func report(t TB, err error) {
-	t.Helper()
-	var f *lab.Failure
-	switch {
-	case errors.As(err, &f):
-		t.Errorf("leaktest: %s%s", f.Text, gone())
-	case err != nil:
-		t.Fatalf("leaktest: %v", err)
+// request is one for a test, as its options have it.
+func (o Options) request(t TB, do string) kit.Request {
+	return kit.Request{Do: do, Name: t.Name(), Out: t.ArtifactDir(), Settle: o.Settle.Seconds(), Confirm: o.Confirm.Seconds()}
+}
+
+// report fails a test, if an answer does.
+func report(t TB) func(kit.Answer, error) {
+	return func(a kit.Answer, err error) {
+		t.Helper()
+		switch {
+		case err != nil:
+			t.Fatalf("leaktest: %v", err)
+		case a.OwnHost:
+			t.Fatalf("leaktest: %s: set Options.Separate to have a host of its own", a.Error)
+		case a.Error != "":
+			t.Fatalf("leaktest: %s", a.Error)
+		case a.Outcome != "":
+			t.Errorf("leaktest: %s%s", a.Text, gone())
+		}
 	}
 }
 
@@ -134,41 +142,6 @@ func gone() string {
 		return ""
 	}
 	return "\n  keep it    go test -artifacts; without it, the report is removed when the test ends"
-}
-
-// serve has a driver in this process, between two pipes.
-func serve(t TB, h driver.Handler) *host.Caller {
-	in, toDriver := io.Pipe()
-	fromDriver, out := io.Pipe()
-	go func() {
-		_ = driver.Serve(context.WithoutCancel(t.Context()), in, out, driver.Hello{Host: t.Name()}, h) // it ends with the bench
-		in.Close()
-		out.Close()
-	}()
-	return &host.Caller{Stdin: toDriver, Stdout: fromDriver}
-}
-
-func params(t TB, o Options) lab.Params {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatalf("leaktest: %v", err)
-	}
-	return lab.Params{Self: self, Name: t.Name(), Out: t.ArtifactDir(), Tool: tool(), Settle: o.Settle, Confirm: o.Confirm}
-}
-
-// tool is what a run file says of this module.
-func tool() record.Tool {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return record.Tool{}
-	}
-	t := record.Tool{Version: info.Main.Version, Go: info.GoVersion}
-	for _, m := range info.Deps {
-		if m.Path == "github.com/leakbench/leakbench" {
-			t.Version = m.Version
-		}
-	}
-	return t
 }
 
 // client is what open has returned.

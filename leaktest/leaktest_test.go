@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,11 +20,47 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/play/lab"
+	"github.com/leakbench/leakbench/internal/reexec"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest" // which has the test binary be the fake server
 	"github.com/leakbench/leakbench/leaktest"
 )
 
-// TestMain has goleak and leaktest beside each other.
-func TestMain(m *testing.M) { leaktest.VerifyTestMain(leakChecked{m}) }
+// TestMain has goleak and leaktest beside each other. The test binary is the leakbench program too, so these tests build none, and are
+// played again when the bench changes.
+func TestMain(m *testing.M) {
+	if status, ok := reexec.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	self, err := os.Executable()
+	if err == nil && len(os.Args) > 1 && os.Args[1] == "lab" {
+		err = playLab(self, os.Args[2:])
+		if err == nil {
+			os.Exit(0)
+		}
+	}
+	if err == nil {
+		err = os.Setenv("LEAKBENCH_BINARY", self)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	reexectest.MostlyWaits(3)
+	leaktest.VerifyTestMain(leakChecked{m})
+}
+
+// playLab is what the command lab does.
+func playLab(self string, args []string) error {
+	p := lab.Params{Self: self}
+	flags := flag.NewFlagSet("lab", flag.ExitOnError)
+	flags.IntVar(&p.PID, "host", 0, "")
+	flags.StringVar(&p.Out, "out", "", "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return lab.Serve(context.Background(), p, os.Stdin, os.Stdout)
+}
 
 type leakChecked struct{ m *testing.M }
 
@@ -170,6 +207,23 @@ func TestParallelTestsAreToldApart(t *testing.T) {
 			assert.Empty(t, r.said)
 		}
 	}
+}
+
+// TestTheEndOfATestLooks: what is left then is found without any call, and saved although the test's folder is about to go.
+func TestTheEndOfATestLooks(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	var c *client
+	t.Run("leaking", func(t *testing.T) {
+		r.T = t
+		lab := leaktest.New(r, quick)
+		var err error
+		c, err = connect(t.Context(), lab.Server())
+		require.NoError(t, err)
+	})
+	_ = c.Close()
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "L1")
 }
 
 // TestStormOfAClientThatDoesItRight also says that the test process has not become anybody's reaper. The client never says

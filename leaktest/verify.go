@@ -2,14 +2,16 @@ package leaktest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/play/lab"
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/kit"
 )
 
 // Process is a process that a test has left.
@@ -26,23 +28,20 @@ type Process struct {
 // to VerifyTestMain.
 func VerifyNone(t TB, options ...Options) {
 	t.Helper()
-	o := one(options)
-	var keepers []int
 	if mine, ok := labs.Load(t); ok {
 		mine.(*sync.Map).Range(func(l, _ any) bool {
-			of := l.(*Lab)
-			if of.lab.Alive() > 0 {
-				of.Flat(0)
-			}
-			keepers = append(keepers, of.lab.Keeper())
+			l.(*Lab).verify()
 			return true
 		})
 	}
-	if lab.Childless(keepers...) || isParallel(t) {
+	if childless() || isParallel(t) {
 		return
 	}
-	if left := o.wait(nil); len(left) > 0 {
-		t.Errorf("leaktest: %s", lab.Describe(left))
+	switch text, err := one(options).wait(nil); {
+	case err != nil:
+		t.Fatalf("leaktest: %v", err)
+	case text != "":
+		t.Errorf("leaktest: %s", text)
 	}
 }
 
@@ -61,14 +60,18 @@ type M interface{ Run() int }
 //	func TestMain(m *testing.M) { leaktest.VerifyTestMain(m) }
 func VerifyTestMain(m M, options ...Options) {
 	o := one(options)
-	before := map[record.Identity]bool{}
-	for _, e := range o.now() {
-		before[e.Identity] = true
-	}
+	before, err := present()
 	code := m.Run()
 	if code == 0 {
-		if left := o.wait(before); len(left) > 0 {
-			fmt.Fprintf(os.Stderr, "leaktest: %s\n", lab.Describe(left))
+		var text string
+		if err == nil {
+			text, err = o.wait(before)
+		}
+		if err != nil {
+			text = err.Error()
+		}
+		if text != "" {
+			tell("%s", text)
 			code = 1
 		}
 	}
@@ -80,24 +83,83 @@ var exit = os.Exit
 
 const defaultSettle = 5 * time.Second
 
-// now is what is there.
-func (o Options) now() []record.Evidence {
-	o.Settle = time.Nanosecond
-	return o.wait(nil)
-}
-
-// wait is what is left when the settle time is over.
-func (o Options) wait(before map[record.Identity]bool) []record.Evidence {
-	left, err := lab.Await(cmp.Or(o.Settle, defaultSettle), func() ([]record.Evidence, error) { return o.left(before) })
-	if err != nil {
-		panic(fmt.Sprintf("leaktest can't read the process table: %v", err))
+// wait describes what is left when the settle time is over: nothing that was there before, or that is to be ignored.
+func (o Options) wait(known []kit.Process) (text string, err error) {
+	if childless() {
+		return "", nil
 	}
-	return left
+	b, err := start(os.TempDir())
+	if err != nil {
+		return "", err
+	}
+	defer b.close()
+	end := time.Now().Add(cmp.Or(o.Settle, defaultSettle)) // a build does not count
+	for settle := time.Until(end); ; settle = max(0, time.Until(end)) {
+		if o.Ignore != nil {
+			all, err := b.children(0, known)
+			if err != nil {
+				return "", err
+			}
+			known = append(slices.Clone(known), slices.DeleteFunc(all.Left, func(p kit.Process) bool { return !o.ignores(p) })...)
+		}
+		a, err := b.children(settle, known)
+		if err != nil || len(a.Left) == 0 {
+			return "", err
+		}
+		if !slices.ContainsFunc(a.Left, o.ignores) {
+			return a.Text, nil
+		}
+	}
 }
 
-func (o Options) left(before map[record.Identity]bool) ([]record.Evidence, error) {
-	children, err := lab.Children(os.Getpid())
-	return slices.DeleteFunc(children, func(e record.Evidence) bool {
-		return before[e.Identity] || o.Ignore != nil && o.Ignore(Process{PID: e.PID, PPID: e.PPID, Command: e.Args, State: string(e.State)})
-	}), err
+func (o Options) ignores(p kit.Process) bool {
+	return o.Ignore != nil && o.Ignore(Process{PID: p.PID, PPID: p.PPID, Command: p.Command, State: p.State})
+}
+
+// children are those of this process that are left after the settle time, beside the known ones.
+func (b *bench) children(settle time.Duration, known []kit.Process) (kit.Answer, error) {
+	a, err := b.ask(context.Background(), kit.Request{Do: kit.DoChildren, Settle: settle.Seconds(), Known: known}, nil)
+	if err == nil && a.Error != "" {
+		err = fmt.Errorf("reading the process table: %s", a.Error)
+	}
+	return a, err
+}
+
+// present are the children that are there now.
+func present() ([]kit.Process, error) {
+	if childless() {
+		return nil, nil
+	}
+	b, err := start(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	a, err := b.children(0, nil)
+	return a.Left, err
+}
+
+// childless reports whether this process has no child but programs of this package. It is much faster than to ask one; false may mean
+// that it can't be seen. The children of a thread that ends meanwhile are another one's, which was perhaps looked at before: no answer.
+func childless() bool {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return false
+	}
+	for _, task := range tasks {
+		children, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
+		if err != nil {
+			return false
+		}
+		for child := range strings.FieldsSeq(string(children)) {
+			pid, err := strconv.Atoi(child)
+			if err != nil {
+				return false
+			}
+			if _, own := benches.Load(pid); !own {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -9,9 +10,9 @@ import (
 	"github.com/leakbench/leakbench/internal/play/lab"
 )
 
-// labCommand is for the libraries of other languages, which start it from a test and talk to it over its stdin and stdout.
+// labCommand is for the libraries of tests, which start it from a test and talk to it over its stdin and stdout.
 func (a *app) labCommand() *cobra.Command {
-	p := lab.Params{}
+	p, where := lab.Params{}, false
 	cmd := &cobra.Command{
 		Use:    "lab",
 		Hidden: true,
@@ -22,10 +23,15 @@ func (a *app) labCommand() *cobra.Command {
 				return err
 			}
 			p.Self, p.Tool = bench.Self, bench.Tool
-			return usage(lab.Serve(cmd.Context(), p, cmd.InOrStdin(), a.out), "the libraries for Python and Node start it: docs/use/testing.md")
+			if where {
+				_, err := fmt.Fprintln(a.out, bench.Self)
+				return err
+			}
+			return usage(lab.Serve(cmd.Context(), p, cmd.InOrStdin(), a.out), "the libraries for tests start it: docs/use/testing.md")
 		},
 	}
 	cmd.Flags().IntVar(&p.PID, "host", os.Getppid(), "the process that launches servers")
 	cmd.Flags().StringVarP(&p.Out, "out", "o", ".leakbench", "folder for runs")
+	cmd.Flags().BoolVar(&where, "where", false, "print the path of this program and exit")
 	return cmd
 }

@@ -246,14 +246,14 @@ func (d *Driver) receive(line []byte) {
 	case err == nil && resp.Hello != nil:
 		err = d.greet(resp)
 	case err == nil && resp.ID == 0 && resp.Error != "":
-		err = fmt.Errorf("the driver reported: %s", text.Quote([]byte(resp.Error)))
+		err = fmt.Errorf("the driver reported: %s", lines.Quote([]byte(resp.Error)))
 	case err == nil:
 		err = d.answered(resp, line)
 	case d.prologue(line):
 		err = nil
 	default:
 		err = fmt.Errorf("the driver wrote a line that is not an answer (its stdout is for the protocol alone, logs go to stderr): %s",
-			text.Quote(line))
+			lines.Quote(line))
 	}
 	if err != nil {
 		d.fail(err)
@@ -268,7 +268,7 @@ func (d *Driver) prologue(line []byte) bool {
 		return false
 	}
 	if d.before == "" {
-		d.before = text.Quote(line)
+		d.before = lines.Quote(line)
 	}
 	return true
 }
@@ -306,9 +306,9 @@ func (d *Driver) answered(resp driver.Response, line []byte) error {
 	case d.excused[resp.ID]:
 		delete(d.excused, resp.ID)
 	case 0 < resp.ID && resp.ID <= d.lastID:
-		return fmt.Errorf("the driver answered request %d twice: %s", resp.ID, text.Quote(line))
+		return fmt.Errorf("the driver answered request %d twice: %s", resp.ID, lines.Quote(line))
 	default:
-		return fmt.Errorf("the driver answered a request that was never made: %s", text.Quote(line))
+		return fmt.Errorf("the driver answered a request that was never made: %s", lines.Quote(line))
 	}
 	return nil
 }
@@ -359,7 +359,7 @@ func (d *Driver) finish(last []byte, cause error) {
 		err = fmt.Errorf("the driver's stdout can't be read: %w", cause)
 	}
 	if len(last) > 0 {
-		err = fmt.Errorf("%w; its last line was %s", err, text.Quote(last))
+		err = fmt.Errorf("%w; its last line was %s", err, lines.Quote(last))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -21,17 +21,3 @@ func TestName(t *testing.T) {
 	assert.Equal(t, "Größe 1", text.Name("Größe 1"))
 	assert.Equal(t, strings.Repeat("x", 1024)+"...", text.Name(strings.Repeat("x", 5000)))
 }
-
-func TestQuote(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, `"\x1b[2J"`, text.Quote([]byte("\x1b[2J")))
-	assert.Less(t, len(text.Quote([]byte(strings.Repeat("y", 4<<20)))), 300)
-}
-
-// FuzzQuote: nothing that is quoted steers a terminal.
-func FuzzQuote(f *testing.F) {
-	f.Add([]byte("a\nbb\r\n\n\r\rlast\x1b[2J"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		assert.NotContains(t, text.Quote(in), "\x1b")
-	})
-}

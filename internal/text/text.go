@@ -3,7 +3,6 @@
 package text
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,14 +28,6 @@ func Printable[S ~string](s S) string { return Sanitize(string(s), '?', "") }
 
 // PrintableLines is Sanitize for text whose line breaks and tabs are its own.
 func PrintableLines(s string) string { return Sanitize(s, '?', "\n\t") }
-
-// Quote shows a line that the other side wrote: escaped, and not at length.
-func Quote(line []byte) string {
-	if most := 200; len(line) > most {
-		return fmt.Sprintf("%q... (%d bytes)", line[:most], len(line))
-	}
-	return strconv.Quote(string(line))
-}
 
 // maxName caps a name or a path that another process chose, in bytes.
 const maxName = 1024

@@ -74,6 +74,10 @@ var house = []struct {
 		why: "a leaf: a job does not know what is in it",
 	},
 	{
+		pkg: "internal/kit",
+		why: "a leaf, which tests of other modules link",
+	},
+	{
 		pkg: "internal/tier",
 		why: "it is for tests: which of them are played says nothing of what they test",
 	},
@@ -136,7 +140,7 @@ var house = []struct {
 	{
 		pkg: "driver",
 		why: "it is for other modules: it knows neither the bench nor a host",
-		may: []string{"internal/duration", "internal/lines", "internal/text"},
+		may: []string{"internal/duration", "internal/lines"},
 	},
 	{
 		pkg: "integrations",
@@ -539,7 +543,7 @@ var house = []struct {
 		pkg: "internal/play/lab",
 		why: "the bench for a test is a user of it, not a part",
 		may: []string{
-			"driver", "fakeserver", "internal/bug", "internal/judge/verdict", "internal/lines",
+			"driver", "fakeserver", "internal/bug", "internal/judge/verdict", "internal/kit", "internal/lines",
 			"internal/observe/host", "internal/play", "internal/proc", "internal/record", "internal/redact",
 			"internal/subject", "internal/text", "report/terminal", "scenarios",
 		},
@@ -629,13 +633,10 @@ var house = []struct {
 		deny: []string{"os/exec", "net"},
 	},
 	{
-		pkg: "leaktest",
-		why: "it is for the tests of other modules: what it links they link, and it brings no client of its own",
-		may: []string{
-			"driver", "fakeserver", "internal/observe/host", "internal/observe/keeper", "internal/play/lab",
-			"internal/record", "internal/subject", "scenarios",
-		},
-		deny: []string{"testing", "github.com/spf13/cobra", "github.com/mark3labs/mcp-go"},
+		pkg:  "leaktest",
+		why:  "it is for the tests of other modules: what it links they link, and it asks the program as the other kits do",
+		may:  []string{"driver", "internal/kit", "internal/lines"},
+		deny: []string{"testing"},
 	},
 	{
 		pkg: "test/judge2",
@@ -703,6 +704,25 @@ func TestFoldersRunOneWay(t *testing.T) {
 		for _, imported := range importsOf(t, room.pkg) {
 			if own, isOwn := strings.CutPrefix(imported, module); isOwn {
 				assert.LessOrEqual(t, folderOf(own), here, "%s imports %s, from a folder above its own", room.pkg, own)
+			}
+		}
+	}
+}
+
+// TestThePublicPackagesLinkNothingFromOutside: what a package imports from another module, by whatever way, is in the go.mod of each
+// module that imports it.
+func TestThePublicPackagesLinkNothingFromOutside(t *testing.T) {
+	for _, from := range public {
+		seen := map[string]bool{}
+		for todo := []string{from}; len(todo) > 0; todo = todo[1:] {
+			for _, imported := range importsOf(t, todo[0]) {
+				own, isOwn := strings.CutPrefix(imported, module)
+				root, _, _ := strings.Cut(imported, "/")
+				assert.True(t, isOwn || !strings.Contains(root, "."), "%s, which %s needs, imports %s", todo[0], from, imported)
+				if isOwn && !seen[own] {
+					seen[own] = true
+					todo = append(todo, own)
+				}
 			}
 		}
 	}

@@ -42,9 +42,6 @@ func (l *Live) Server(label string, script fakeserver.Script) ([]string, error) 
 	return script.Argv(l.r.Self, l.r.ledger.Path(), l.r.ID, label, ""), nil
 }
 
-// Keeper is the pid of the run's keeper, which is a child of this process.
-func (l *Live) Keeper() int { return l.r.Keeper.Hello.PID }
-
 // Alive is how many servers the ledger holds for alive.
 func (l *Live) Alive() int { return len(l.r.alive()) }
 

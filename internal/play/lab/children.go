@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,9 +13,9 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Children are the processes below another one, with what is known of each. Those of leakbench itself are left out: keepers
-// and others, and what is below them. What the process has orphaned is not below it any more.
-func Children(pid int, others ...int) ([]record.Evidence, error) {
+// children are the processes below another one, with what is known of each. Those of leakbench itself are left out: this one, those of
+// tests beside it, keepers, and what is below them. What the process has orphaned is not below it any more.
+func children(pid int) ([]record.Evidence, error) {
 	rows, err := proc.NewTable().Below(pid)
 	if err != nil {
 		return nil, err
@@ -25,12 +24,9 @@ func Children(pid int, others ...int) ([]record.Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := map[int]bool{}
-	for _, pid := range others {
-		own[pid] = true
-	}
+	own := map[int]bool{os.Getpid(): true}
 	for _, p := range rows {
-		if len(p.Args) == 3 && p.Args[0] == self && p.Args[1] == "keeper" {
+		if len(p.Args) > 2 && p.Args[0] == self && (p.Args[1] == "keeper" || p.Args[1] == "lab") {
 			own[p.PID] = true
 		}
 	}
@@ -53,9 +49,9 @@ const (
 	lastLook  = 100 * time.Millisecond
 )
 
-// Await looks again and again until nothing is left, or the settle time is over, and returns what is left then. Where there is
+// await looks again and again until nothing is left, or the settle time is over, and returns what is left then. Where there is
 // nothing, it does not wait.
-func Await(settle time.Duration, look func() ([]record.Evidence, error)) ([]record.Evidence, error) {
+func await(settle time.Duration, look func() ([]record.Evidence, error)) ([]record.Evidence, error) {
 	deadline := time.Now().Add(settle)
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		left, err := look()
@@ -66,34 +62,13 @@ func Await(settle time.Duration, look func() ([]record.Evidence, error)) ([]reco
 	}
 }
 
-// Childless reports whether this process has no child but the others. It is much faster than Children; false may mean that it
-// can't be seen. The children of a thread that ends meanwhile are another one's, which was perhaps looked at before: no answer.
-func Childless(others ...int) bool {
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return false
-	}
-	for _, task := range tasks {
-		children, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
-		if err != nil {
-			return false
-		}
-		for child := range strings.FieldsSeq(string(children)) {
-			if pid, err := strconv.Atoi(child); err != nil || !slices.Contains(others, pid) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// Describe says what is left, a process in a paragraph.
-func Describe(left []record.Evidence) string {
+// describe says what is left, a process in a paragraph.
+func describe(left []record.Evidence, host int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s left:", text.Count(len(left), "process")+" "+text.Choose(len(left), "is", "are"))
 	for _, e := range left {
 		fmt.Fprintf(&b, "\n  pid %d (parent %d, state %s): %s", e.PID, e.PPID, e.State, shown(e.Process))
-		stdin := stdinOf(e)
+		stdin := stdinOf(e, host)
 		switch {
 		case e.State == record.StateZombie:
 			b.WriteString("\n    it has ended, and its parent has not waited for it")
@@ -108,7 +83,7 @@ func Describe(left []record.Evidence) string {
 }
 
 // stdinOf says in a few words who holds the other end of a process's stdin, or "".
-func stdinOf(e record.Evidence) string {
+func stdinOf(e record.Evidence, host int) string {
 	for _, d := range e.Descriptors {
 		switch {
 		case d.FD != 0 || !strings.HasPrefix(d.Target, "pipe:") && !strings.HasPrefix(d.Target, "socket:"):
@@ -116,7 +91,7 @@ func stdinOf(e record.Evidence) string {
 			var who []string
 			for _, h := range d.Holders {
 				name := string(h.Role)
-				if h.PID == os.Getpid() {
+				if h.PID == host {
 					name = "this process"
 				}
 				who = append(who, fmt.Sprintf("%s (pid %d)", name, h.PID))

@@ -1,5 +1,5 @@
 // Package lab is the bench for a test: the host is the process of the test, or one that a test asks for. A Lab hands out
-// fake servers and says how many of them must be alive; Play plays a scenario against a client in that process.
+// fake servers and says how many of them must be alive. Serve obeys a library for tests, and plays scenarios against clients of it.
 package lab
 
 import (
@@ -74,9 +74,9 @@ func failure(j *verdict.Judged) error {
 // tries is how often a scenario is played that a busy machine leaves undecided.
 const tries = 2
 
-// Play plays a scenario against a host: a client in the caller's process, or a driver that is started below a keeper. The
+// playOne plays a scenario against a host: a client in the caller's process, or a driver that is started below a keeper. The
 // error is a *Failure, or says why nothing was played. connect makes the connection to the caller's driver anew for each play.
-func Play(ctx context.Context, p Params, s *scenarios.Scenario, h subject.Spec, connect func() (*host.Caller, error)) error {
+func playOne(ctx context.Context, p Params, s *scenarios.Scenario, h subject.Spec, connect func() (*host.Caller, error)) error {
 	bench := p.bench()
 	for try := 1; ; try++ {
 		cell := play.Cell{Scenario: s, Host: play.Host{Spec: h}}
@@ -166,27 +166,17 @@ func (l *Lab) begin(ctx context.Context) (err error) {
 		Self: l.p.Self, Dir: l.dir, Tool: l.p.Tool, Seed: 1, Caller: &host.Caller{PID: l.p.PID},
 		Settle: record.Duration(l.p.Settle), Confirm: record.Duration(l.p.Confirm), // before those of the host's profile
 		Scenario: &scenarios.Scenario{Name: "lab", Title: "What a test does with its servers", Limits: limits},
-		Host:     Host(l.p.Name),
+		Host:     inProcess(l.p.Name),
 	})
 	return err
 }
 
-// Host is the caller's process as a run has it.
-func Host(name string) subject.Spec {
+// inProcess is the caller's process as a run has it.
+func inProcess(name string) subject.Spec {
 	return subject.Spec{
 		Name: name, About: "the process of a test", Kind: record.KindDriver, Argv: os.Args[:1],
 		Profile: record.Profile{Settle: record.Duration(defaultSettle), Confirm: record.Duration(defaultConfirm)},
 	}
-}
-
-// Keeper is the pid of the keeper, or 0.
-func (l *Lab) Keeper() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.live == nil {
-		return 0
-	}
-	return l.live.Keeper()
 }
 
 // Alive is how many servers are alive, by the ledger. It asks nothing of anybody.

@@ -8,61 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/bug"
+	"github.com/leakbench/leakbench/internal/kit"
 	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/observe/host"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
-
-// What a library for another language may ask, in lines of JSON. Each request is answered once, with its ID, in any
-// order. The end of the requests ends all labs, and kills what is left of them.
-const (
-	doServer   = "server"   // a server of the lab Name, which begins with its first one
-	doFlat     = "flat"     // N servers of each
-	doClose    = "close"    // the lab
-	doPlay     = "play"     // Scenario against a client in the asking process
-	doChildren = "children" // what is below the asking process, less Known
-)
-
-type request struct {
-	ID       int64             `json:"id"`
-	Do       string            `json:"do"`
-	Name     string            `json:"name"`
-	Out      string            `json:"out,omitempty"`    // folder for runs
-	Faults   []string          `json:"faults,omitempty"` // of a server
-	N        int               `json:"n,omitempty"`
-	Scenario string            `json:"scenario,omitempty"`
-	Settle   float64           `json:"settle,omitempty"` // seconds
-	Confirm  float64           `json:"confirm,omitempty"`
-	Known    []record.Identity `json:"known,omitempty"`
-	Mark     string            `json:"mark,omitempty"` // children: what is in the environment of orphans: NAME=VALUE
-
-	// A line of a driver, of the play with this ID.
-	From json.RawMessage `json:"from_driver,omitempty"`
-}
-
-type answer struct {
-	ID      int64             `json:"id"`
-	Error   string            `json:"error,omitempty"`   // nothing was tested
-	Outcome string            `json:"outcome,omitempty"` // of what has failed: "leak" or "inconclusive"
-	Text    string            `json:"text,omitempty"`
-	Page    string            `json:"page,omitempty"`
-	Argv    []string          `json:"argv,omitempty"`
-	Left    []record.Identity `json:"left,omitempty"`
-
-	// Begin starts a driver for the play with this ID, To is a line for it, and End ends it.
-	Begin bool            `json:"begin,omitempty"`
-	To    json.RawMessage `json:"to_driver,omitempty"`
-	End   bool            `json:"end,omitempty"`
-}
 
 type server struct {
 	p   Params
@@ -88,7 +46,7 @@ func Serve(ctx context.Context, p Params, in io.Reader, out io.Writer) error {
 		if len(line) == 0 {
 			continue
 		}
-		var req request
+		var req kit.Request
 		if bad := json.Unmarshal(line, &req); bad != nil {
 			err = fmt.Errorf("a request: %w", bad)
 			break
@@ -119,7 +77,7 @@ func Serve(ctx context.Context, p Params, in io.Reader, out io.Writer) error {
 	return err
 }
 
-func (s *server) say(a answer) {
+func (s *server) say(a kit.Answer) {
 	line, err := json.Marshal(a)
 	if err != nil {
 		return
@@ -130,7 +88,7 @@ func (s *server) say(a answer) {
 }
 
 // pass hands a driver's line to its play. A line for a play that has ended is late, and nobody's.
-func (s *server) pass(req request) {
+func (s *server) pass(req kit.Request) {
 	s.mu.Lock()
 	to := s.plays[req.ID]
 	s.mu.Unlock()
@@ -147,22 +105,24 @@ func (s *server) hangUp() {
 	}
 }
 
-func (s *server) do(ctx context.Context, r request) (a answer) {
+func (s *server) do(ctx context.Context, r kit.Request) (a kit.Answer) {
 	var err error
 	switch r.Do {
-	case doServer:
+	case kit.DoServer:
 		a.Argv, err = s.lab(r).Server(ctx, r.Faults...)
-	case doFlat:
+	case kit.DoAlive:
+		a.N = s.lab(r).Alive()
+	case kit.DoFlat:
 		err = s.lab(r).Flat(ctx, r.N)
-	case doClose:
+	case kit.DoClose:
 		l := s.lab(r)
 		s.mu.Lock()
 		delete(s.labs, r.Name)
 		s.mu.Unlock()
 		err = l.Close(ctx)
-	case doPlay:
+	case kit.DoPlay:
 		err = s.play(ctx, r)
-	case doChildren:
+	case kit.DoChildren:
 		return s.children(r)
 	default:
 		err = fmt.Errorf("unknown request %q", r.Do)
@@ -171,12 +131,12 @@ func (s *server) do(ctx context.Context, r request) (a answer) {
 	if errors.As(err, &f) {
 		a.Outcome, a.Text, a.Page = string(f.Outcome), f.Text, f.Page
 	} else if err != nil {
-		a.Error = err.Error()
+		a.Error, a.OwnHost = err.Error(), errors.As(err, new(*ownHost))
 	}
 	return a
 }
 
-func (s *server) params(r request) Params {
+func (s *server) params(r kit.Request) Params {
 	p := s.p
 	p.Name, p.Out = cmp.Or(r.Name, p.Name), cmp.Or(r.Out, p.Out)
 	p.Settle, p.Confirm = cmp.Or(seconds(r.Settle), p.Settle), cmp.Or(seconds(r.Confirm), p.Confirm)
@@ -185,7 +145,7 @@ func (s *server) params(r request) Params {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-func (s *server) lab(r request) *Lab {
+func (s *server) lab(r kit.Request) *Lab {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.labs[r.Name] == nil {
@@ -194,23 +154,42 @@ func (s *server) lab(r request) *Lab {
 	return s.labs[r.Name]
 }
 
-func (s *server) play(ctx context.Context, r request) error {
+// ownHost says that a scenario can't be played against a client in the asking process.
+type ownHost struct{ error }
+
+func (s *server) play(ctx context.Context, r kit.Request) error {
 	scenario, err := scenarios.Builtin(r.Scenario)
 	if err != nil {
 		return err
 	}
-	if scenario, err = scenario.Inside(); err != nil {
-		return err
-	}
 	p := s.params(r)
-	return Play(ctx, p, scenario, Host(p.Name), func() (*host.Caller, error) {
+	if r.Driver != nil {
+		return separate(ctx, p, scenario, *r.Driver)
+	}
+	if scenario, err = scenario.Inside(); err != nil {
+		return &ownHost{err}
+	}
+	return playOne(ctx, p, scenario, inProcess(p.Name), func() (*host.Caller, error) {
 		lines, to := io.Pipe()
 		s.mu.Lock()
 		s.plays[r.ID] = to
 		s.mu.Unlock()
-		s.say(answer{ID: r.ID, Begin: true})
+		s.say(kit.Answer{ID: r.ID, Begin: true})
 		return &host.Caller{PID: p.PID, Stdin: &toDriver{s: s, id: r.ID}, Stdout: lines}, nil
 	})
+}
+
+// separate plays a scenario against a driver in a process of its own, below a keeper: all laws are judged.
+func separate(ctx context.Context, p Params, s *scenarios.Scenario, d kit.Driver) error {
+	if len(d.Argv) == 0 {
+		return errors.New("the driver has no command line")
+	}
+	if s.Place != "" {
+		return errors.New("scenario " + s.Name + " asks for a place of its own, which a test cannot have: use leakbench run")
+	}
+	spec := inProcess(p.Name)
+	spec.About, spec.Argv, spec.Env = "a test, in a process of its own", d.Argv, d.Env
+	return playOne(ctx, p, s, spec, nil)
 }
 
 // toDriver wraps the lines for a driver. The bench writes each one in one piece.
@@ -220,39 +199,41 @@ type toDriver struct {
 }
 
 func (d *toDriver) Write(line []byte) (int, error) {
-	d.s.say(answer{ID: d.id, To: slices.Clone(line)})
+	d.s.say(kit.Answer{ID: d.id, To: slices.Clone(line)})
 	return len(line), nil
 }
 
 func (d *toDriver) Close() error {
-	d.s.say(answer{ID: d.id, End: true})
+	d.s.say(kit.Answer{ID: d.id, End: true})
 	return nil
 }
 
 // children says what is left of them when the settle time is over.
-func (s *server) children(r request) (a answer) {
-	left, err := Await(seconds(r.Settle), func() ([]record.Evidence, error) { return s.below(r) })
+func (s *server) children(r kit.Request) (a kit.Answer) {
+	left, err := await(seconds(r.Settle), func() ([]record.Evidence, error) { return s.below(r) })
 	if err != nil {
-		return answer{Error: err.Error()}
+		return kit.Answer{Error: err.Error()}
 	}
 	for _, e := range left {
-		a.Left = append(a.Left, e.Identity)
+		a.Left = append(a.Left, kit.Process{PID: e.PID, Start: e.Start, PPID: e.PPID, Command: e.Args, State: string(e.State)})
 	}
 	if len(left) > 0 {
-		a.Text = Describe(left)
+		a.Text = describe(left, s.p.PID)
 	}
 	return a
 }
 
-func (s *server) below(r request) ([]record.Evidence, error) {
-	left, err := Children(s.p.PID, os.Getpid())
+func (s *server) below(r kit.Request) ([]record.Evidence, error) {
+	left, err := children(s.p.PID)
 	if err == nil && r.Mark != "" {
 		var orphans []record.Evidence
 		if orphans, err = marked(r.Mark, left); err == nil {
 			left = append(left, orphans...)
 		}
 	}
-	return slices.DeleteFunc(left, func(e record.Evidence) bool { return slices.Contains(r.Known, e.Identity) }), err
+	return slices.DeleteFunc(left, func(e record.Evidence) bool {
+		return slices.ContainsFunc(r.Known, kit.Process{PID: e.PID, Start: e.Start}.Is)
+	}), err
 }
 
 // marked are the orphans of the whole system that were started with a variable in their environment after this process
