@@ -13,10 +13,10 @@
 // cue, and each law that the client breaks fails the test, with the reason, and with a page in the test's artifact
 // directory.
 //
-// The fake servers are the leakbench program, which is no part of the test binary: this package links nothing but the standard library,
-// and adds no other module to go.mod. The first test that needs the program builds it with go run, in the version that go.mod requires.
-// That takes up to a minute and may download modules, and says so. The program is in the build cache then. LEAKBENCH_BINARY names another
-// one, for a machine without network or without Go.
+// The fake servers are the leakbench program, which is not part of the test binary. This package imports the standard library alone, so it
+// adds no other module to go.mod. The first test that needs the program builds it with go run, from the version that go.mod requires. That
+// takes up to a minute, may download modules, and is announced on stderr. Afterwards the program is in the build cache. For a machine
+// without network or without Go, set LEAKBENCH_BINARY to the path of a program.
 //
 // Some clients reconnect in a call, so Storm calls tools: by a method of the client such as mcp-go's and go-sdk's CallTool, or by
 // Options.Call. docs/use/testing.md lists the methods.

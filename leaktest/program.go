@@ -2,6 +2,7 @@ package leaktest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,7 @@ import (
 )
 
 const (
-	module  = "github.com/leakbench/leakbench"
-	command = "/cmd/leakbench" // of the module
+	module = "github.com/leakbench/leakbench"
 
 	// binaryEnv names the program, as in the libraries for other languages.
 	binaryEnv = "LEAKBENCH_BINARY"
@@ -41,8 +41,8 @@ var program = sync.OnceValues(func() (string, error) {
 	}
 	path, err := built(givenDir)
 	if err != nil {
-		return "", fmt.Errorf("there is no leakbench program: %w\n  to use another one, set %s to its path: go install %s@latest",
-			err, binaryEnv, module+command)
+		return "", fmt.Errorf("there is no leakbench program: %w\n  to use another one, set %s to its path: go install %s/cmd/leakbench@latest",
+			err, binaryEnv, module)
 	}
 	return path, nil
 })
@@ -51,18 +51,18 @@ func tell(format string, args ...any) { fmt.Fprintf(os.Stderr, "leaktest: "+form
 
 // named is the path of a program as the program itself has it, which knows others of its kind by that.
 func named(given string) (string, error) {
+	if filepath.Base(given) != given && !filepath.IsAbs(given) {
+		given = filepath.Join(givenDir, given)
+	}
 	path, err := exec.LookPath(given)
 	if err != nil {
 		return "", err
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(givenDir, path)
-	}
 	return filepath.EvalSymlinks(path)
 }
 
-// built is the program of the version that the module in dir requires, or of its source where that is a folder. go run keeps what it
-// builds in the build cache, which the go command shares between processes and trims.
+// built is the program of the version that the module in dir requires. go run keeps what it builds in the build cache, which the go
+// command shares between processes and trims. It is run in the module's own folder: go run MODULE@VERSION asks the network each time.
 func built(dir string) (string, error) {
 	m, err := required(dir)
 	if err != nil {
@@ -71,7 +71,8 @@ func built(dir string) (string, error) {
 	slow := time.AfterFunc(slowBuild, func() { tell("building the leakbench program (%s), once: it takes up to a minute", m) })
 	defer slow.Stop()
 	for range 2 { // at first it runs from where it was built, and from the cache the next time
-		out, err := goCommand(m.dir, []string{"GOFLAGS=-mod=readonly", "GOWORK=off"}, "run", "-buildvcs=false", m.arg(), "lab", "--where")
+		out, err := goCommand(m.dir, []string{"GOFLAGS=-mod=readonly", "GOWORK=off"},
+			"run", "-buildvcs=false", "-ldflags=-X main.version="+m.version, "./cmd/leakbench", "lab", "--where")
 		if err != nil {
 			return "", err
 		}
@@ -85,39 +86,28 @@ func built(dir string) (string, error) {
 // slowBuild is how long it takes to find out that all is built, and more.
 const slowBuild = 2 * time.Second
 
-// source is where the program comes from: a version of the module, or a folder.
+// source is where this module is: the folder of a version, or one without a version, which replaces it or is the main module.
 type source struct{ version, dir string }
 
-func (s source) String() string {
-	if s.version != "" {
-		return s.version
-	}
-	return s.dir
-}
-
-func (s source) arg() string {
-	if s.version != "" {
-		return module + command + "@" + s.version
-	}
-	return "." + command
-}
+func (s source) String() string { return cmp.Or(s.version, s.dir) }
 
 // required asks which source the module in dir requires. A test binary does not know: its build information has no other modules.
 func required(dir string) (s source, err error) {
-	for _, flags := range [][]string{nil, {"-mod=readonly"}} { // a vendored module has no folder, as far as go list knows
-		args := append(append([]string{"list"}, flags...), "-m", "-f", "{{if not .Replace}}{{.Version}}{{end}}\n{{.Dir}}", module)
-		var out string
-		if out, err = goCommand(dir, nil, args...); err != nil {
-			continue
+	ask := func(flags ...string) error {
+		args := append(append([]string{"list"}, flags...), "-m", "-f", "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}\n{{.Dir}}", module)
+		out, err := goCommand(dir, nil, args...)
+		s.version, s.dir, _ = strings.Cut(out, "\n")
+		return err
+	}
+	if err = ask(); err == nil && s.dir == "" { // it is vendored, without the program
+		if _, err = goCommand(dir, nil, "mod", "download", module); err == nil {
+			err = ask("-mod=readonly")
 		}
-		if version, folder, _ := strings.Cut(out, "\n"); version != "" {
-			return source{version: version}, nil
-		} else if folder != "" {
-			return source{dir: folder}, nil
-		}
+	}
+	if err == nil && s.dir == "" {
 		err = fmt.Errorf("go list does not know where %s is", module)
 	}
-	return source{}, err
+	return s, err
 }
 
 // goCommand runs the go command as the environment of the test binary has it, and returns what it prints.
