@@ -94,7 +94,8 @@ func (s source) String() string { return cmp.Or(s.version, s.dir) }
 // required asks which source the module in dir requires. A test binary does not know: its build information has no other modules.
 func required(dir string) (s source, err error) {
 	ask := func(flags ...string) error {
-		args := append(append([]string{"list"}, flags...), "-m", "-f", "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}\n{{.Dir}}", module)
+		const form = "{{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}\n{{.Dir}}"
+		args := append(append([]string{"list"}, flags...), "-m", "-f", form, module)
 		out, err := goCommand(dir, nil, args...)
 		s.version, s.dir, _ = strings.Cut(out, "\n")
 		return err
