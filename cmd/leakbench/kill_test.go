@@ -113,13 +113,20 @@ func survivors(mark string) []string {
 	return found
 }
 
-// goneWithin waits until nothing carries the mark and returns how long that
-// took.
+// goneWithin waits until nothing carries the mark and returns how long that took. Where the machine is so busy that this process stands
+// still, so do the others: the time between two looks counts for no more than mostStep.
 func goneWithin(t *testing.T, mark string, limit time.Duration) time.Duration {
 	t.Helper()
+	const mostStep = 50 * time.Millisecond
 	begun := time.Now()
-	if !assert.Eventually(t, func() bool { return len(survivors(mark)) == 0 }, limit, 10*time.Millisecond) {
-		t.Errorf("left after %v, and still: %v", limit, survivors(mark))
+	for spent, before := time.Duration(0), begun; len(survivors(mark)) > 0; {
+		if spent >= limit {
+			t.Errorf("left after %v (%v by the clock): %v", limit, time.Since(begun), survivors(mark))
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		now := time.Now()
+		spent, before = spent+min(now.Sub(before), mostStep), now
 	}
 	return time.Since(begun)
 }

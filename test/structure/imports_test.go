@@ -280,16 +280,16 @@ var house = []struct {
 		deny: []string{"github.com/mark3labs/mcp-go"},
 	},
 	{
-		pkg:  "internal/observe/attach",
-		why:  "attach only reads: it knows no laws, and starts and ends nothing",
-		may:  []string{"internal/proc", "internal/record"},
-		deny: []string{"os/exec", "net", "os/signal"},
-	},
-	{
 		pkg:  "internal/observe/patience",
 		why:  "how long to wait follows from what was seen, and from what the bench had of the processors",
 		may:  []string{"fakeserver", "internal/history", "internal/record"},
 		deny: []string{"os/exec", "net"},
+	},
+	{
+		pkg:  "internal/observe/attach",
+		why:  "attach only reads: it knows no laws, and starts and ends nothing",
+		may:  []string{"internal/observe/patience", "internal/proc", "internal/record"},
+		deny: []string{"os/exec", "net", "os/signal"},
 	},
 	{
 		pkg:  "internal/observe/outside",

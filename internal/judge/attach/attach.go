@@ -100,6 +100,13 @@ type Watch struct {
 	looks    int
 	points   map[string]*points
 	dangling []int64 // what the host held of processes that are gone, at each look that told it
+	loads    []loadAt
+}
+
+// loadAt is what the host had waited for a processor at a look.
+type loadAt struct {
+	t int64
+	record.Load
 }
 
 // anchor ties start times to the clock of the run.
@@ -160,6 +167,9 @@ func (w *Watch) census(t int64, c *record.Census) {
 	w.to, w.looks = t, w.looks+1
 	if c.Host != nil {
 		w.host.Process = *c.Host
+	}
+	if c.Load != nil {
+		w.loads = append(w.loads, loadAt{t, *c.Load})
 	}
 	w.parents = map[int]record.Identity{w.host.PID: w.host.Identity}
 	for i := range c.Processes {

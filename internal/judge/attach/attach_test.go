@@ -25,8 +25,9 @@ type world struct {
 	handles  *record.Handles
 	settle   time.Duration
 	resident int
-	old      bool              // its evidence does not say when it was read
-	fds      func(t int64) int // of the host; nil: 20
+	old      bool                       // its evidence does not say when it was read
+	fds      func(t int64) int          // of the host; nil: 20
+	load     func(t int64) *record.Load // what the host had to wait for; nil: not told
 }
 
 type process struct {
@@ -104,6 +105,9 @@ func (w *world) watch(from, to int64) *attach.View {
 			host.FDs = w.fds(t)
 		}
 		c := record.Census{Role: record.CensusSample, Host: &host}
+		if w.load != nil {
+			c.Load = w.load(t)
+		}
 		evidence := []record.Evidence{{Process: host, Handles: w.handles, Age: record.Duration((1000 + t - 10) * second)}}
 		for _, p := range w.procs {
 			if t < p.born || t > p.died {
@@ -614,6 +618,26 @@ func TestZombies(t *testing.T) {
 	fresh := &world{}
 	fresh.add(100, "srv", 15).row.State = record.StateZombie
 	assert.Empty(t, fresh.watch(0, 20).Breaches)
+}
+
+// TestWhatAHostWithoutAProcessorLeaves: for as long as the host waits for a processor it can't reap. A watch that shows no more than that
+// shows neither a breach nor that there is none.
+func TestWhatAHostWithoutAProcessorLeaves(t *testing.T) {
+	t.Parallel()
+	watch := func(waits, late record.Duration) *attach.View {
+		w := &world{load: func(t int64) *record.Load {
+			waited := waits * record.Duration(t)
+			return &record.Load{Waited: &waited, Late: late}
+		}}
+		w.add(100, "srv", -50).row.State = record.StateZombie
+		return w.watch(0, 12)
+	}
+	assert.Equal(t, []string{"L4 zombie"}, kinds(watch(0, 0)))
+	assert.Equal(t, []string{"L4 zombie"}, kinds(watch(record.Duration(second/10), 0)))
+	for _, v := range []*attach.View{watch(record.Duration(second/2), 0), watch(0, record.Duration(2*second))} {
+		assert.Empty(t, v.Breaches)
+		assert.Contains(t, open(v, "L4"), "pid 100 (srv) was not waited for in 12 s, but the host had no processor for")
+	}
 }
 
 func TestHandles(t *testing.T) {

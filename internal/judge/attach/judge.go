@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/breach"
@@ -97,7 +98,7 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *breach.Breach {
 	case ch.Stdin == HeldByHost:
 		return nil
 	case w.host.Exited && ch.wasIn:
-		if w.over(w.host.exitedAt) {
+		if w.passed(w.host.exitedAt) {
 			return w.leftBehind(ch)
 		}
 	case (ch.Stdin == HeldBySibling || ch.Stdin == HeldBySelf) && w.over(w.closedSince(u, ch)):
@@ -115,8 +116,30 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *breach.Breach {
 	return nil
 }
 
-// over says that the settle time has passed since then.
-func (w *Watch) over(since int64) bool { return since != never && w.to-since >= int64(w.limits.Settle) }
+// passed says that the settle time has passed since then.
+func (w *Watch) passed(since int64) bool {
+	return since != never && w.to-since >= int64(w.limits.Settle)
+}
+
+// over says that the host has had the settle time since then: for as long as it waits for a processor it can end and reap nothing.
+func (w *Watch) over(since int64) bool {
+	return w.passed(since) && w.to-since-w.starved(since) >= int64(w.limits.Settle)
+}
+
+// starved is for how long the host could not do what it wanted to since then, because the processors were busy: 0 where no look shows it.
+func (w *Watch) starved(since int64) int64 {
+	i := sort.Search(len(w.loads), func(i int) bool { return w.loads[i].t > since })
+	first := max(0, i-1) // what it waits for when a process ends may have begun before
+	if first >= len(w.loads)-1 {
+		return 0
+	}
+	late := record.Duration(0)
+	for _, l := range w.loads[first:] {
+		late = max(late, l.Late)
+	}
+	excuse, _ := w.loads[len(w.loads)-1].Excuse(w.loads[first].Load, late)
+	return int64(excuse)
+}
 
 // runsOn is what a process breaks whose stdin is at its end, or nil.
 func (w *Watch) runsOn(v *View, u *Unit, ch *Child) *breach.Breach {
@@ -135,6 +158,8 @@ func (w *Watch) runsOn(v *View, u *Unit, ch *Child) *breach.Breach {
 			ch.Note = "stdin at its end, may be a tool"
 			v.fed = append(v.fed, name(ch))
 		}
+	case w.passed(w.closedSince(u, ch)) && !w.over(w.closedSince(u, ch)):
+		v.open("L1", fmt.Sprintf("the stdin of %s is at its end, and the host had no processor for a part of the time since", name(ch)))
 	case w.over(w.closedSince(u, ch)):
 		return &breach.Breach{
 			Law: "L1", Kind: "not-escalated", Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
@@ -191,11 +216,17 @@ func (w *Watch) runsTheSame(u *Unit) bool {
 
 func (w *Watch) judgeZombies(v *View) {
 	for _, ch := range v.Children {
-		if ch.zombieSince == never || w.to-ch.zombieSince < int64(w.limits.Settle) || w.host.Exited {
+		if !w.passed(ch.zombieSince) || w.host.Exited {
 			continue
 		}
 		if ch.PPID != w.host.PID {
 			ch.Note = fmt.Sprintf("a zombie of pid %d, which alone can wait for it", ch.PPID)
+			continue
+		}
+		if !w.over(ch.zombieSince) {
+			ch.Note = fmt.Sprintf("a zombie for %s, while the host waited for a processor", prose.Span(w.to-ch.zombieSince))
+			v.open("L4", fmt.Sprintf("%s was not waited for in %s, but the host had no processor for %s of that",
+				name(ch), prose.Span(w.to-ch.zombieSince), prose.Span(w.starved(ch.zombieSince))))
 			continue
 		}
 		v.broken(ch, &breach.Breach{

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leakbench/leakbench/internal/observe/patience"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -25,6 +26,9 @@ func Run(ctx context.Context, p Params, after time.Duration) error {
 	if err != nil {
 		return err
 	}
+	over := make(chan struct{})
+	defer close(over)
+	go a.loads.Listen(over)
 	tick := time.NewTicker(cmp.Or(p.Every, time.Second))
 	defer tick.Stop()
 	for {
@@ -54,6 +58,7 @@ type attachment struct {
 	known    map[record.Identity]*seen
 	queue    []record.Identity // whose facts are read next
 	ioQueue  []record.Identity
+	loads    patience.Loads // what the host wanted of the processors, and had not
 
 	handles             *record.Handles
 	toldHandles         record.Handles // those that were written last

@@ -14,9 +14,10 @@ import (
 // census is the look as the run has it. A process that is no longer below the host stands in it with its present parent.
 func (a *attachment) census() record.Census {
 	host := a.family.Root
+	load := a.loads.At(&record.Census{Host: &host})
 	return record.Census{
 		Role: record.CensusSample, Processes: slices.Concat(a.family.Below, a.family.Others), Host: &host,
-		Load: &record.Load{Ran: record.Duration(processorTime())},
+		Load: &record.Load{Ran: record.Duration(processorTime()), Waited: load.Waited, Late: load.Late},
 	}
 }
 
