@@ -81,11 +81,7 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 		return err
 	}
 	for {
-		if _, err := r.newest(ctx, step); err != nil {
-			return err
-		}
-		r.ledger.Drain() // another one may be the newest by now
-		target, err := r.newest(ctx, step)
+		target, err := r.newestByNow(ctx, step)
 		if err != nil {
 			return err
 		}
@@ -105,6 +101,32 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 			return nil
 		}
 	}
+}
+
+// newestByNow waits for a working server for no longer than one may take to settle, where the session has lost its own and the host does
+// not claim to launch another unasked.
+func (r *run) newestByNow(ctx context.Context, step record.Step) (string, error) {
+	for {
+		limited, cancel := r.untilBack(ctx, step)
+		_, err := r.newest(limited, step)
+		cancel()
+		if err != nil {
+			return "", err
+		}
+		r.ledger.Drain() // another one may be the newest by now, or none
+		if target := under(r, func() string { return newestOf(r.lives, step, "", established) }); target != "" {
+			return target, nil
+		}
+	}
+}
+
+// untilBack bounds the wait for another server than one that has ended.
+func (r *run) untilBack(ctx context.Context, step record.Step) (context.Context, context.CancelFunc) {
+	if r.sessionsUnknown() || r.profile.Reconnects == record.ByItself || !r.isLost(step.Session, step.Label) {
+		return context.WithCancel(ctx)
+	}
+	wait := r.limits.Settle.D()
+	return context.WithTimeoutCause(ctx, wait, fmt.Errorf("its server has ended, and no other has come up within %v", wait))
 }
 
 // newest waits for a working server of the step's: one whose client has taken the answer of its handshake. Of a client

@@ -72,3 +72,28 @@ func TestExactEndsWhateverStays(t *testing.T) {
 	assert.Equal(t, verdict.Clean, v.Outcome, "%+v\n%+v", v.Findings, v.Doubts)
 	assert.Equal(t, 18, v.Spawned)
 }
+
+// TestAServerThatDoesNotComeBack: where a session has lost its server, and the host does not claim to launch another one unasked, the next
+// break waits no longer than the settle time.
+func TestAServerThatDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	_, dir := play(t, `name: lost
+title: Another session's open ends the server of this one
+servers: {mine: , other: }
+limits: {settle: 300ms, confirm: 300ms}
+steps:
+  - {open: s, server: mine}
+  - {open: t, server: other}
+  - {open: t}
+  - {break: s, with: exit}
+`, "reap-all", nil)
+	run, err := record.Read(dir)
+	require.NoError(t, err)
+	for _, e := range run.Events {
+		if e.Kind == record.StepEnded && e.Step.Op == record.OpBreak {
+			assert.Contains(t, e.Step.Error, "its server has ended, and no other has come up within")
+			return
+		}
+	}
+	t.Error("the break was not played")
+}
