@@ -272,3 +272,45 @@ func TestAHungHostGoesWhenItIsKilled(t *testing.T) {
 		assert.Equal(t, c.from < 9*sec, f.HostGoing(f.Host(), c.from), name)
 	}
 }
+
+// TestWasStopped: a look that shows the server stopped or traced says so, whichever it is, and says nothing of another process.
+func TestWasStopped(t *testing.T) {
+	t.Parallel()
+	for state, was := range map[record.State]bool{
+		record.StateStopped: true, record.StateTraced: true, record.StateSleeping: false, record.StateZombie: false,
+	} {
+		f := Of(runOf(born(0, "flaky#1", "s1", 31, host), born(0, "flaky#2", "s2", 32, host),
+			census(sec, record.Census{Role: record.CensusSample, Processes: []record.Process{process(31, host, state), process(32, host, record.StateSleeping)}}),
+			census(2*sec, record.Census{Role: record.CensusSample})))
+		assert.Equal(t, was, f.WasStopped(f.Server("flaky#1")), state)
+		assert.False(t, f.WasStopped(f.Server("flaky#2")), state)
+	}
+}
+
+// TestWhatWindowsHas: neither signals nor zombies, and a console for each command whose process is gone.
+func TestWhatWindowsHas(t *testing.T) {
+	t.Parallel()
+	of := func(os string, kind record.HostKind) *Facts {
+		run := runOf()
+		run.Header.System.OS, run.Header.Host.Kind = os, kind
+		return Of(run)
+	}
+	windows, linux := of(record.Windows, record.KindOneshot), of("linux", record.KindOneshot)
+	assert.False(t, windows.Signals())
+	assert.False(t, windows.Zombies())
+	assert.True(t, linux.Signals())
+	assert.True(t, linux.Zombies())
+	console, shell := process(40, 39, record.StateSleeping), process(39, host, record.StateSleeping)
+	console.Comm = "ConHost.exe"
+	rows := func(all ...record.Process) history.Rows { return history.RowsOf(&record.Census{Processes: all}) }
+	assert.True(t, windows.IsCommandsConsole(console, rows(console)))
+	assert.False(t, windows.IsCommandsConsole(console, rows(console, shell)), "its command is there")
+	assert.False(t, windows.IsCommandsConsole(shell, rows(shell)))
+	assert.False(t, linux.IsCommandsConsole(console, rows(console)))
+	assert.False(t, of(record.Windows, record.KindDriver).IsCommandsConsole(console, rows(console)))
+}
+
+func TestKeyOf(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, SessionKey{"flaky", "s1"}, KeyOf(&history.Step{Step: record.Step{Label: "flaky", Session: "s1"}}))
+}

@@ -125,6 +125,11 @@ func TestExcuses(t *testing.T) {
 	f := Of(runOf(look(sec, 0, 9*sec), look(2*sec, 100*ms, 50*ms), census(3*sec, record.Census{Role: record.CensusSample}), look(4*sec, 300*ms, 20*ms),
 		look(6*sec, 1100*ms, 10*ms), look(8*sec, 5*sec, 9*sec)))
 	assert.Equal(t, 1100*ms, f.Excused(3*sec, 5*sec), "from the look at 2 s to that at 6 s: one second, and 50 ms twice")
+	by, known := f.Pushed(3*sec, 5*sec)
+	assert.Equal(t, 1100*ms, by)
+	assert.True(t, known)
+	assert.True(t, f.TellsLoad())
+	assert.False(t, Of(runOf(census(sec, record.Census{Role: record.CensusSample}))).TellsLoad())
 	waited, known := f.Waited(3*sec, 5*sec)
 	assert.True(t, known)
 	assert.Equal(t, record.Duration(sec), waited)
@@ -134,7 +139,9 @@ func TestExcuses(t *testing.T) {
 	assert.False(t, f.HadProcessors(4600*ms, 5500*ms), "it may have waited for all of it")
 	for name, c := range map[string][2]int64{"after the last look": {7 * sec, 9 * sec}} {
 		assert.Zero(t, f.Excused(c[0], c[1]), name)
-		_, known := f.Waited(c[0], c[1])
+		_, known := f.Pushed(c[0], c[1])
+		assert.False(t, known, name)
+		_, known = f.Waited(c[0], c[1])
 		assert.False(t, known, name)
 		assert.False(t, f.HadProcessors(c[0], c[1]), name)
 	}
@@ -150,7 +157,8 @@ func TestARunThatStarvesItselfExcusesNothing(t *testing.T) {
 		look := func(t int64, l record.Load) record.Event {
 			return census(t, record.Census{Role: record.CensusSample, Load: &l})
 		}
-		before := record.Load{Ran: record.Duration(7 * sec), Delayed: record.Duration(3 * sec), Own: record.Duration(30 * sec)}
+		none := record.Duration(0)
+		before := record.Load{Ran: record.Duration(7 * sec), Delayed: record.Duration(3 * sec), Own: record.Duration(30 * sec), Waited: &none}
 		after := record.Load{Ran: before.Ran + record.Duration(4*sec), Delayed: before.Delayed + record.Duration(6*sec), Own: before.Own + record.Duration(own)}
 		f := Of(runOf(look(40*sec, before), look(50*sec, after)))
 		assert.InDelta(t, slow, f.Slowdown(41*sec, 49*sec), 0.001)

@@ -36,6 +36,15 @@ func TestTrend(t *testing.T) {
 	assert.False(t, ok, "no time has passed")
 }
 
+// TestGrows: only a trend that is sure to be above zero is growth.
+func TestGrows(t *testing.T) {
+	t.Parallel()
+	for low, grows := range map[float64]bool{-1: false, 0: false, 0.1: true} {
+		got := facts.Trend{Slope: 2, Low: low, High: 3}
+		assert.Equal(t, grows, got.Grows(), low)
+	}
+}
+
 // TestTrendIsRight: of noise without a trend no more than about one in forty shows growth at all; of a slow one nearly all do.
 func TestTrendIsRight(t *testing.T) {
 	t.Parallel()
