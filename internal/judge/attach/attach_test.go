@@ -634,10 +634,38 @@ func TestWhatAHostWithoutAProcessorLeaves(t *testing.T) {
 	}
 	assert.Equal(t, []string{"L4 zombie"}, kinds(watch(0, 0)))
 	assert.Equal(t, []string{"L4 zombie"}, kinds(watch(record.Duration(second/10), 0)))
-	for _, v := range []*attach.View{watch(record.Duration(second/2), 0), watch(0, record.Duration(2*second))} {
+	for _, v := range []*attach.View{watch(record.Duration(second/2), 0), watch(0, record.Duration(3*second))} {
 		assert.Empty(t, v.Breaches)
-		assert.Contains(t, open(v, "L4"), "pid 100 (srv) was not waited for in 12 s, but the host had no processor for")
+		assert.Equal(t, "pid 100 (srv) was not waited for in 12 s, but the host had no processor for 6 s of that", open(v, "L4"))
+		assert.Equal(t, "a zombie for 12 s, while the host waited for a processor", v.Children[0].Note)
 	}
+	// What it waited for, and how late the bench was, before the process ended is nothing to it.
+	w := &world{load: func(t int64) *record.Load {
+		waited := record.Duration(min(t, 4) * 5 * second)
+		return &record.Load{Waited: &waited, Late: record.Duration(max(0, 4-t) * second)}
+	}}
+	dies := w.add(100, "srv", -50)
+	w.watch(0, 4)
+	dies.row.State = record.StateZombie
+	assert.Equal(t, []string{"L4 zombie"}, kinds(w.watch(5, 16)))
+}
+
+// TestAClosedServerOfAHostWithoutAProcessor has not had the settle time to be ended either.
+func TestAClosedServerOfAHostWithoutAProcessor(t *testing.T) {
+	t.Parallel()
+	watch := func(waits record.Duration) *attach.View {
+		w := &world{load: func(t int64) *record.Load {
+			waited := waits * record.Duration(t)
+			return &record.Load{Waited: &waited}
+		}}
+		closed := w.add(100, "mcp-server", -50)
+		closed.stdin.Holders = nil
+		return w.watch(0, 12)
+	}
+	assert.Equal(t, []string{"L1 not-escalated"}, kinds(watch(0)))
+	v := watch(record.Duration(second / 2))
+	assert.Empty(t, v.Breaches)
+	assert.Contains(t, open(v, "L1"), "the stdin of pid 100 (srv) is at its end, and the host had no processor for a part of the time since")
 }
 
 func TestHandles(t *testing.T) {

@@ -1,6 +1,7 @@
 package doubts
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -47,6 +48,80 @@ func TestCallsThatNoServerSaw(t *testing.T) {
 		f := opened("s1")
 		c.change(f, stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", OK: true}, 4*second, 5*second))
 		f.doubtUnseenCalls()
+		assert.Len(t, f.found, c.doubts, name)
+	}
+}
+
+// TestCallsThatWentAstray: a call that a server of another session or label received is a doubt, where sessions are known.
+func TestCallsThatWentAstray(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(f *search, st *history.Step)
+		doubts int
+	}{
+		"its own":                {func(*search, *history.Step) {}, 0},
+		"another session's":      {func(_ *search, st *history.Step) { st.Session = "s2" }, 1},
+		"another label's":        {func(_ *search, st *history.Step) { st.Label = "steady" }, 1},
+		"both":                   {func(_ *search, st *history.Step) { st.Session, st.Label = "s2", "steady" }, 1},
+		"of no session":          {func(f *search, st *history.Step) { st.Session, f.servers[0].Session = "s2", "" }, 0},
+		"no step's":              {func(f *search, st *history.Step) { st.Session, f.servers[0].Calls[0].Nonce = "s2", "77" }, 0},
+		"sessions are not known": {func(f *search, st *history.Step) { st.Session, f.Header.Host.Kind = "s2", record.KindCommand }, 0},
+	} {
+		f := opened("s1")
+		st := stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", OK: true}, 4*second, 5*second)
+		f.servers[0].Calls = []history.Call{{Nonce: "1"}}
+		c.change(f, st)
+		f.doubtSteps()
+		found := slices.DeleteFunc(f.found, func(d record.Doubt) bool { return d.Code != record.DoubtCrossedCall })
+		assert.Len(t, found, c.doubts, name)
+		for _, d := range found {
+			assert.Contains(t, d.Text, "was received by flaky#1, which is a server of session s1", name)
+		}
+	}
+}
+
+// TestCallsThatNobodyCouldMake are told by the reason that the driver gives, each once.
+func TestCallsThatNobodyCouldMake(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	for _, why := range []string{"no list", "no list", "no\x1bcancel", "", "played"} {
+		p.step(record.Step{Op: record.OpCall, Session: "s1", Label: "flaky"})
+		st := record.Step{N: p.steps, Op: record.OpCall, Session: "s1", Label: "flaky", Error: why, NotPlayed: why != ""}
+		if why != "played" {
+			p.add(record.Event{Kind: record.StepSkipped, Step: &st})
+		}
+	}
+	f := p.search()
+	f.doubtSteps()
+	var told []string
+	for _, d := range f.found {
+		if d.Code == record.DoubtCallNotPlayed {
+			told = append(told, d.Text)
+		}
+	}
+	assert.Equal(t, []string{"no list (2 calls left out)", "no?cancel (1 call left out)"}, told)
+}
+
+// TestWhatIsOrphanedOutOfSight: without a subreaper, a fault whose processes have no line on the ledger may leave some unseen.
+func TestWhatIsOrphanedOutOfSight(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(f *search)
+		doubts int
+	}{
+		"unseen":      {func(*search) {}, 1},
+		"a subreaper": {func(f *search) { f.Header.Witness.Subreaper = true }, 0},
+		"on Linux":    {func(f *search) { f.Header.System.OS = "linux" }, 0},
+		"not fired":   {func(f *search) { f.servers[0].Faults = nil }, 0},
+		"another":     {func(f *search) { f.Header.Plan.Faults[0].Do, f.servers[0].Faults[0].Do = "hang", "hang" }, 0},
+	} {
+		f := opened("s1")
+		f.Header.Witness.Subreaper, f.Header.System.OS = false, "darwin"
+		fault := record.PlanFault{Label: "flaky", On: "order", Do: unlisted[0], Fires: 1}
+		f.Header.Plan.Faults = []record.PlanFault{fault, fault}
+		f.servers[0].Faults = []history.FaultMark{{T: second, Fault: record.Fault{On: "order", Do: unlisted[0]}}}
+		c.change(f)
+		f.doubtOrphans()
 		assert.Len(t, f.found, c.doubts, name)
 	}
 }
