@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver/birth"
@@ -46,6 +48,23 @@ func init() {
 	case detachCommand:
 		os.Exit(detachMain(os.Args[2:]))
 	}
+	if args, ok := misplaced(os.Args[1:]); ok {
+		os.Exit(serverMain(args, os.Stdin, os.Stdout, os.Stderr))
+	}
+}
+
+// misplaced are the arguments of a server whose host has moved them: flags before the word, which some gateways sort so, or all of them
+// as one text, which is no command line. ok is false where this is no server.
+func misplaced(args []string) (flags []string, ok bool) {
+	all := strings.Join(args, " ")
+	if !strings.HasPrefix(all, "-") && !strings.HasPrefix(args[0], command+" ") || !strings.Contains(all, "--ledger") {
+		return nil, false
+	}
+	i := slices.Index(args, command)
+	if i < 0 {
+		return args, strings.Contains(all, command)
+	}
+	return slices.Delete(slices.Clone(args), i, i+1), true
 }
 
 // Argv is the command line that makes the binary self a fake server of the run. Everything is in the arguments: hosts
@@ -68,6 +87,7 @@ func serverMain(args []string, stdin io.Reader, stdout *os.File, stderr io.Write
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "leakbench fakeserver: %v\nRun 'leakbench fakeserver --help' for usage.\n", err)
+		birth.Misstarted(os.Args[1:], err)
 		return statusUsage
 	}
 	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })

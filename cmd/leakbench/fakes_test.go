@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,8 +26,16 @@ var fakes = map[string]func(args []string) int{
 	"polite-host": politeHost,
 	"leaky-host":  leakyHost,
 	"idle-host":   idleHost,
-	"dying-host":  func([]string) int { fmt.Fprintln(os.Stderr, "no such port"); return 7 },
-	"shell-host":  shellHost,
+
+	// As some gateways sort what follows a command, and as a shell would be needed to read it.
+	"sorting-host": func(server []string) int {
+		return politeHost(append(append([]string{server[0]}, server[2:]...), server[1]))
+	},
+	"joining-host":  func(server []string) int { return politeHost([]string{server[0], strings.Join(server[1:], " ")}) },
+	"trimming-host": func(server []string) int { return politeHost(server[:len(server)-1]) },
+
+	"dying-host": func([]string) int { fmt.Fprintln(os.Stderr, "no such port"); return 7 },
+	"shell-host": shellHost,
 
 	"crashing-host": crashingHost,
 	"moody-host":    moodyHost,
@@ -200,11 +209,11 @@ func leakyCheck(server []string) int {
 	return 0
 }
 
-// gateway is stdio to streamable HTTP: PORT leaky|polite SERVER... A server for
+// gateway is stdio to streamable HTTP: PORT leaky|polite|shared SERVER... A server for
 // each session, which goes with the session's DELETE, and for a polite one also
-// with its client's connection.
+// with its client's connection. Where it is shared, all have one, which goes with the gateway.
 func gateway(args []string) int {
-	g := &bridge{argv: args[2:], polite: args[1] == "polite", sessions: map[string]*bridged{}}
+	g := &bridge{argv: args[2:], polite: args[1] == "polite", shared: args[1] == "shared", sessions: map[string]*bridged{}}
 	server := &http.Server{
 		Addr: "127.0.0.1:" + args[0], Handler: g, ReadHeaderTimeout: fakeTimeout, ConnState: g.hangUp,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },

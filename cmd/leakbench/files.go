@@ -62,49 +62,63 @@ func checkHostFile(path string, force bool) error {
 	return nil
 }
 
-// interview asks for what a host file says.
-func (a *app) interview(in io.Reader, path, from string) (answers hostinit.Answers, content []byte, err error) {
+// interview is how a host file is asked for.
+func (a *app) interview(in io.Reader, path, from string) (*hostinit.Interview, error) {
 	found, err := hostinit.Configs(from)
 	if err != nil {
-		return answers, nil, usage(err, "--from takes one of the formats that docs/use/host-file.md lists")
+		return nil, usage(err, "--from takes one of the formats that docs/use/host-file.md lists")
 	}
 	file, isFile := in.(*os.File)
-	interview := hostinit.Interview{
+	return &hostinit.Interview{
 		In: in, Out: a.err, Again: isFile && term.IsTerminal(int(file.Fd())),
 		Name: hostinit.NameFrom(path), Found: found,
-	}
-	if answers, err = interview.Ask(); err != nil {
-		return answers, nil, usage(err, "give an answer a line on standard input, or write the file by hand: docs/use/host-file.md")
-	}
-	content, err = answers.File(path)
+	}, nil
+}
+
+// hostFile is a host file from the answers.
+func hostFile(answers hostinit.Answers, path string) ([]byte, error) {
+	content, err := answers.File(path)
 	if errors.As(err, new(yamlfile.Errors)) {
 		err = usage(err, "the answers do not make a valid host file; run leakbench init again")
 	}
-	return answers, content, err
+	return content, err
+}
+
+// overwrite writes a file where one may be.
+func overwrite(path string, content []byte) error {
+	if path == defaultHostFile {
+		return files.Own(path, 0o644, files.Text(content))
+	}
+	return files.Named(path, 0o644, files.Text(content))
 }
 
 func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) error {
 	if err := checkHostFile(path, force); err != nil {
 		return err
 	}
-	answers, content, err := a.interview(cmd.InOrStdin(), path, from)
+	interview, err := a.interview(cmd.InOrStdin(), path, from)
 	if err != nil {
 		return err
 	}
-	switch {
-	case !force:
+	answers, err := interview.Ask()
+	if err != nil {
+		return usage(err, "give an answer a line on standard input, or write the file by hand: docs/use/host-file.md")
+	}
+	content, err := hostFile(answers, path)
+	if err != nil {
+		return err
+	}
+	if force {
+		err = overwrite(path, content)
+	} else {
 		err = files.Write(path, content, os.O_EXCL)
-	case path == defaultHostFile:
-		err = files.Own(path, 0o644, files.Text(content))
-	default:
-		err = files.Named(path, 0o644, files.Text(content))
 	}
 	if err != nil {
 		return usage(err, "")
 	}
 	fmt.Fprintf(a.out, "%s is written.\n", text.PrintableLines(path))
 	if !untried {
-		if err := a.try(cmd.Context(), path); err != nil {
+		if err := a.try(cmd.Context(), path, interview, &answers); err != nil {
 			return err
 		}
 	}
@@ -115,8 +129,8 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 	return err
 }
 
-// try says what was seen of a host whose file was just written.
-func (a *app) try(ctx context.Context, path string) error {
+// try says what was seen of a host whose file was just written, and writes the file again where it says something else.
+func (a *app) try(ctx context.Context, path string, interview *hostinit.Interview, answers *hostinit.Answers) error {
 	var bench play.Bench
 	if err := own(&bench); err != nil {
 		return err
@@ -134,13 +148,40 @@ func (a *app) try(ctx context.Context, path string) error {
 	for _, line := range seen.Lines {
 		fmt.Fprintln(a.out, text.PrintableLines(line))
 	}
+	if len(seen.Stderr) > 0 {
+		fmt.Fprintln(a.out, "Its stderr ends with:")
+		for _, line := range seen.Stderr {
+			fmt.Fprintln(a.out, "  "+text.PrintableLines(line))
+		}
+	}
 	if seen.Failed != "" {
 		return &failure{
 			exitHost, fmt.Errorf("the host can't be used as %s says: %s", path, seen.Failed),
 			"edit the file, or answer the questions again: leakbench init --force",
 		}
 	}
-	return nil
+	if seen.Servers == "" || string(seen.Servers) == answers.Servers {
+		return nil
+	}
+	return a.correct(path, interview, answers, string(seen.Servers))
+}
+
+// correct writes down who has a server, as it was seen, unless whoever answers does not want it.
+func (a *app) correct(path string, interview *hostinit.Interview, answers *hostinit.Answers, seen string) error {
+	yes, err := interview.Yes(fmt.Sprintf("Shall the file say servers: %s?", seen))
+	if err != nil || !yes {
+		return usage(err, "")
+	}
+	answers.Servers = seen
+	content, err := hostFile(*answers, path)
+	if err != nil {
+		return err
+	}
+	if err := overwrite(path, content); err != nil {
+		return usage(err, "")
+	}
+	_, err = fmt.Fprintf(a.out, "%s is written again: servers: %s.\n", text.PrintableLines(path), seen)
+	return err
 }
 
 func (a *app) validateCommand() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,10 +19,13 @@ import (
 type bridge struct {
 	argv   []string
 	polite bool
+	shared bool // one server for all, which is initialized once
 
 	mu       sync.Mutex
 	next     int
 	sessions map[string]*bridged
+	only     *bridged // that all share
+	welcome  []byte   // its answer to initialize
 }
 
 // bridged is a session and its server.
@@ -30,6 +34,7 @@ type bridged struct {
 	stdin io.WriteCloser
 	conn  net.Conn // that its client was last heard over; guarded by bridge.mu
 
+	ready   atomic.Bool // it was told that it is initialized
 	mu      sync.Mutex
 	waiting map[string]chan []byte
 	ended   bool
@@ -87,7 +92,8 @@ func (g *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *bridge) post(w http.ResponseWriter, r *http.Request, s *bridged) {
 	body, err := io.ReadAll(r.Body)
 	var message struct {
-		ID json.RawMessage `json:"id"`
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
 	}
 	if err != nil || json.Unmarshal(body, &message) != nil {
 		w.WriteHeader(http.StatusBadRequest)
@@ -102,7 +108,7 @@ func (g *bridge) post(w http.ResponseWriter, r *http.Request, s *bridged) {
 		}
 		w.Header().Set("Mcp-Session-Id", id)
 	}
-	answer := s.send(string(message.ID), body)
+	answer := g.answer(s, string(message.ID), message.Method, body)
 	if len(message.ID) == 0 {
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -119,22 +125,65 @@ func (g *bridge) post(w http.ResponseWriter, r *http.Request, s *bridged) {
 	}
 }
 
+// answer is the server's, or the one that a server which all share has given to the first client. All clients of the bench give the
+// request the same id.
+func (g *bridge) answer(s *bridged, id, method string, body []byte) <-chan []byte {
+	answer := make(chan []byte, 1)
+	g.mu.Lock()
+	welcome := g.welcome
+	g.mu.Unlock()
+	switch {
+	case !g.shared || method != "initialize" && method != "notifications/initialized":
+		return s.send(id, body)
+	case welcome == nil && method == "initialize":
+		line, ok := <-s.send(id, body)
+		if !ok {
+			close(answer)
+			return answer
+		}
+		g.mu.Lock()
+		g.welcome = line
+		g.mu.Unlock()
+		answer <- line
+	case method == "initialize":
+		answer <- welcome
+	case s.ready.CompareAndSwap(false, true):
+		return s.send(id, body)
+	}
+	return answer
+}
+
+// begin gives a client a session, with a server of its own or with the one that all share.
 func (g *bridge) begin(conn net.Conn) (string, *bridged) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.only
+	if s == nil {
+		s = g.launch(conn)
+	}
+	if s == nil {
+		return "", nil
+	}
+	if g.shared {
+		g.only = s
+	}
+	g.next++
+	id := fmt.Sprint("s", g.next)
+	g.sessions[id] = s
+	return id, s
+}
+
+func (g *bridge) launch(conn net.Conn) *bridged {
 	cmd := exec.Command(g.argv[0], g.argv[1:]...)
 	cmd.WaitDelay = time.Second
 	stdin, _ := cmd.StdinPipe()
 	stdout, _ := cmd.StdoutPipe()
 	if cmd.Start() != nil {
-		return "", nil
+		return nil
 	}
 	s := &bridged{cmd: cmd, stdin: stdin, conn: conn, waiting: map[string]chan []byte{}}
 	go s.read(stdout)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.next++
-	id := fmt.Sprint("s", g.next)
-	g.sessions[id] = s
-	return id, s
+	return s
 }
 
 func (s *bridged) read(stdout io.Reader) {
@@ -177,15 +226,19 @@ func (s *bridged) send(id string, body []byte) <-chan []byte {
 	return answer
 }
 
-// end closes a session's server, waits a moment, kills, and waits.
+// end ends a session, and the server that is its own.
 func (g *bridge) end(id string) {
 	g.mu.Lock()
 	s := g.sessions[id]
 	delete(g.sessions, id)
 	g.mu.Unlock()
-	if s == nil {
-		return
+	if s != nil && !g.shared {
+		s.end()
 	}
+}
+
+// end closes a server, waits a moment, kills, and waits.
+func (s *bridged) end() {
 	s.stdin.Close()
 	kill := time.AfterFunc(500*time.Millisecond, func() { _ = s.cmd.Process.Kill() })
 	_ = s.cmd.Wait()
@@ -201,5 +254,8 @@ func (g *bridge) closeAll() {
 	g.mu.Unlock()
 	for _, id := range all {
 		g.end(id)
+	}
+	if g.only != nil && g.shared {
+		g.only.end()
 	}
 }

@@ -24,6 +24,8 @@ const (
 	// A twin has the command line of a server and is none: the bench's own.
 	RoleTwin   = "twin"
 	RoleHelper = "helper" // a child of a server: the connection tells it nothing but the end of the bench
+	// A server that was started with arguments that it can't read says so in a Misstart, and is gone.
+	RoleMisstarted = "misstarted"
 )
 
 // Certificate is what a newborn server says of itself.
@@ -40,6 +42,13 @@ type Certificate struct {
 	SID     int    `json:"sid"`
 	// DeathSignal is the number of its parent death signal, or 0 (PR_GET_PDEATHSIG of prctl(2)).
 	DeathSignal int `json:"death_signal,omitempty"`
+}
+
+// Misstart is what a server says whose arguments are not those that the bench gave: its host has changed them.
+type Misstart struct {
+	Certificate
+	Args  []string `json:"args"` // those after the program, as they arrived
+	Error string   `json:"error"`
 }
 
 // Complaint is what a server says that can't reach the ledger's socket, at the address Complaints.

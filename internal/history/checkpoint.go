@@ -175,10 +175,16 @@ func (h *History) ZombieSince(id record.Identity) (t int64, seen bool) {
 // holds that of a fake server: the server itself, or what is in front of it.
 func (h *History) CarriedServer(pid int) bool { return h.looks.wrappers[pid] }
 
-// IsServer knows a fake server of a run by its command line.
+// IsServer knows a fake server of a run by its command line, also where its host has moved the flags before the word.
 func IsServer(p *record.Process, run string) bool {
-	return len(p.Args) > 1 && p.Args[1] == "fakeserver" && slices.Contains(p.Args, run)
+	if len(p.Args) < 2 || !slices.Contains(p.Args, run) {
+		return false
+	}
+	flag, _, _ := strings.Cut(p.Args[1], "=")
+	return p.Args[1] == "fakeserver" || slices.Contains(serverFlags, flag) && slices.Contains(p.Args, "fakeserver")
 }
+
+var serverFlags = []string{"--ledger", "--run", "--label", "--session"}
 
 // CarriesServer says that a command line holds that of a fake server of the run: it is one, or a shell, or a launcher like npx.
 func CarriesServer(p *record.Process, run string) bool {

@@ -54,6 +54,8 @@ func TestServersByTheirCommandLines(t *testing.T) {
 		is, carries bool
 	}{
 		"a server":       {[]string{"lb", "fakeserver", "--run", "r1"}, true, true},
+		"flags first":    {[]string{"lb", "--label=x", "--run", "r1", "fakeserver"}, true, true},
+		"a launcher":     {[]string{"npx", "-y", "lb", "fakeserver", "--run", "r1"}, false, true},
 		"a shell":        {[]string{"sh", "-c", "lb fakeserver --run r1"}, false, true},
 		"another run's":  {[]string{"lb", "fakeserver", "--run", "r2"}, false, false},
 		"another part":   {[]string{"lb", "fakehelper", "--run", "r1"}, false, true},

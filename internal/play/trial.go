@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,14 @@ type Seen struct {
 	Lines []string // sentences
 	// Failed is what keeps the file from being of any use, and is the first thing to mend.
 	Failed string
+	// Stderr are the last lines of what the host wrote there, where it launched no server.
+	Stderr []string
+	// Servers is who has a server of a gateway, or "" where that was not seen.
+	Servers record.Sharing
 }
+
+// stderrLines is how many lines Seen.Stderr has at the most.
+const stderrLines = 5
 
 // TryHost tries a host file that was just written. It starts the host as the file says, uses it a little, ends it, and says in words
 // what it saw.
@@ -66,7 +74,11 @@ func TryHost(ctx context.Context, b Bench, spec subject.Spec) (Seen, error) {
 	}
 	seen := look(j, spec)
 	if err != nil {
-		seen.Failed = err.Error()
+		seen.Failed, _, _ = strings.Cut(err.Error(), record.StderrFollows)
+	}
+	if len(j.History.Servers()) == 0 {
+		lines := strings.FieldsFunc(j.HostLog, func(r rune) bool { return r == '\n' })
+		seen.Stderr = lines[max(0, len(lines)-stderrLines):]
 	}
 	return seen, nil
 }
@@ -90,8 +102,10 @@ func look(j *verdict.Judged, spec subject.Spec) (seen Seen) {
 	}
 	say("It launched %s, and shook hands with %d of them.", text.Count(len(servers), "server"), answered)
 	seen.Failed = useless(l, spec, answered)
-	if line := sharing(spec, len(servers)); line != "" && seen.Failed == "" {
+	if spec.HTTP != nil && seen.Failed == "" {
+		servers, line := sharing(l, spec.HTTP.Servers)
 		say("%s", line)
+		seen.Servers = servers
 	}
 	if h.Exited != history.Never && h.AskedAt != history.Never && spec.Kind != record.KindOneshot {
 		say("It ended %s after it was asked to.", prose.Span(h.Exited-h.AskedAt))
@@ -136,20 +150,37 @@ func failures(l *history.History) (all []string) {
 	return all
 }
 
-// sharing holds what was seen against what was said of who has a server: two clients called three times.
-func sharing(spec subject.Spec, servers int) string {
-	if spec.HTTP == nil {
-		return ""
+// sharing holds the servers that took the calls of two clients (the first, the second, and the first again) against what the file says.
+// seen is "" where that does not tell who has a server.
+func sharing(l *history.History, said record.Sharing) (seen record.Sharing, line string) {
+	var by []string // the servers, in the order of the calls
+	var calls []int64
+	for _, s := range l.Servers() {
+		for _, c := range s.Calls {
+			i, _ := slices.BinarySearch(calls, c.Received)
+			calls, by = slices.Insert(calls, i, c.Received), slices.Insert(by, i, s.ID)
+		}
 	}
-	looks := record.PerRequest
-	switch servers {
-	case 1:
-		looks = record.Shared
-	case 2:
-		looks = record.PerSession
+	switch {
+	case len(by) != 3:
+	case by[0] == by[1] && by[1] == by[2]:
+		seen = record.Shared
+	case by[0] == by[2]:
+		seen = record.PerSession
+	case by[0] != by[1] && by[1] != by[2]:
+		seen = record.PerRequest
 	}
-	if looks == spec.HTTP.Servers {
-		return fmt.Sprintf("Two clients called it three times: that is %s, as you said.", looks)
+	switch who := whose[seen]; {
+	case who == "":
+		return "", fmt.Sprintf("Two clients called it three times. Which client has which server could not be seen; the file says %s.", said)
+	case seen == said:
+		return seen, fmt.Sprintf("Two clients called it three times, and %s: that is %s, as you said.", who, seen)
+	default:
+		return seen, fmt.Sprintf("Two clients called it three times, and %s: that is %s, not %s.", who, seen, said)
 	}
-	return fmt.Sprintf("Two clients called it three times. That looks like servers: %s, and the file says %s.", looks, spec.HTTP.Servers)
+}
+
+// whose is what was seen of the servers that two clients called.
+var whose = map[record.Sharing]string{
+	record.Shared: "one server took all calls", record.PerSession: "each client had a server of its own", record.PerRequest: "each call had a server of its own",
 }

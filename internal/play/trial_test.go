@@ -2,11 +2,14 @@ package play
 
 import (
 	"os"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject"
 )
@@ -32,18 +35,50 @@ func TestTry(t *testing.T) {
 	assert.NotEmpty(t, seen.Failed)
 }
 
-// TestSharing: what was seen of who has a server is held against what the file says.
+// called is a run in which servers took a call each.
+func called(servers []string) *record.Run {
+	run := &record.Run{}
+	add := func(e record.Event) {
+		e.Seq = int64(len(run.Events) + 1)
+		e.T = e.Seq
+		run.Events = append(run.Events, e)
+	}
+	for i, id := range slices.Compact(slices.Sorted(slices.Values(servers))) {
+		add(record.Event{Kind: record.Born, Server: id, Birth: &record.Birth{Identity: record.Identity{PID: i + 1, Start: 1}, Label: "tool", Launch: i + 1}})
+	}
+	for i, id := range servers {
+		add(record.Event{Kind: record.RPC, Server: id, RPC: &record.RPCInfo{Method: "tools/call", ID: strconv.Itoa(i), Tool: "echo", Phase: "received"}})
+	}
+	return run
+}
+
+// TestSharing: which servers took the calls of two clients tells who has one.
 func TestSharing(t *testing.T) {
 	t.Parallel()
-	for servers, looks := range map[int]record.Sharing{1: record.Shared, 2: record.PerSession, 5: record.PerRequest} {
+	for _, c := range []struct {
+		servers []string
+		seen    record.Sharing
+	}{
+		{[]string{"a", "a", "a"}, record.Shared},
+		{[]string{"a", "b", "a"}, record.PerSession},
+		{[]string{"a", "b", "c"}, record.PerRequest},
+		{[]string{"a", "a", "b"}, ""},
+		{[]string{"a", "b", "b"}, ""},
+		{[]string{"a", "b"}, ""},
+		{[]string{"a", "b", "a", "b"}, ""},
+	} {
+		l := history.Of(called(c.servers))
 		for _, said := range []record.Sharing{record.Shared, record.PerSession, record.PerRequest} {
-			line := sharing(subject.Spec{HTTP: &subject.HTTP{Servers: said}}, servers)
-			if looks == said {
-				assert.Contains(t, line, "as you said")
-			} else {
-				assert.Contains(t, line, "servers: "+string(looks)+", and the file says "+string(said))
+			seen, line := sharing(l, said)
+			assert.Equal(t, c.seen, seen, c.servers)
+			switch {
+			case seen == "":
+				assert.Contains(t, line, "could not be seen")
+			case seen == said:
+				assert.Contains(t, line, "that is "+string(seen)+", as you said")
+			default:
+				assert.Contains(t, line, "that is "+string(seen)+", not "+string(said))
 			}
 		}
 	}
-	assert.Empty(t, sharing(subject.Spec{}, 1))
 }

@@ -35,6 +35,8 @@ const (
 	DoubtLedgerIdentity DoubtCode = "ledger-identity"      // a peer's process could not be identified
 	DoubtLedgerRefused  DoubtCode = "ledger-refused-order" // a server could not obey an order
 	DoubtLedgerNoAccess DoubtCode = "ledger-unreached"     // a server could not reach the ledger: another user, another /tmp
+	// DoubtServerArguments is a server whose host has changed the arguments that leakbench gave.
+	DoubtServerArguments DoubtCode = "server-arguments"
 )
 
 // What the judge adds.

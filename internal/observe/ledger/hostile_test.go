@@ -31,6 +31,8 @@ func TestHostilePeers(t *testing.T) {
 	}{
 		"garbage":               {"hello\n", record.DoubtLedgerStranger},
 		"a huge certificate":    {huge + "\n", record.DoubtLedgerStranger},
+		"other arguments":       {`{"role":"misstarted","args":["--x"],"error":"no --x"}` + "\n", record.DoubtServerArguments},
+		"half a misstart":       {`{"role":"misstarted","args":"--x"}` + "\n", record.DoubtLedgerStranger},
 		"silence":               {"", record.DoubtLedgerStranger},
 		"half a certificate":    {`{"run"`, record.DoubtLedgerStranger},
 		"garbage after birth":   {string(certificate) + "\nhello\n", record.DoubtLedgerGarbage},

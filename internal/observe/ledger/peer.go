@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver/birth"
 	"github.com/leakbench/leakbench/internal/lines"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/observe/socket"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 )
 
 // maxDoubts is how many doubts one peer may cause: a peer that floods the ledger has made its run inconclusive with the first.
@@ -74,6 +77,9 @@ func (p *peer) admit() bool {
 	var c birth.Certificate
 	if err := json.Unmarshal(line, &c); err != nil {
 		return p.refuse(pid, "its first line is no certificate: "+err.Error())
+	}
+	if c.Role == birth.RoleMisstarted {
+		return p.misstarted(pid, line)
 	}
 	if c.Run != p.l.p.Run {
 		return p.refuse(pid, fmt.Sprintf("it belongs to run %q, this is another", clip(c.Run)))
@@ -146,6 +152,20 @@ func (p *peer) goneFor(pid int) bool {
 func (p *peer) refuse(pid int, why string) bool {
 	p.doubt(record.DoubtLedgerStranger, fmt.Sprintf("pid %d was refused: %s", pid, why))
 	_ = p.send(birth.Welcome{Error: why})
+	return false
+}
+
+// misstarted takes down what a server was started with instead of what the bench gave. The line is its own, not yet read.
+func (p *peer) misstarted(pid int, line []byte) bool {
+	var m birth.Misstart
+	if err := json.Unmarshal(line, &m); err != nil {
+		return p.refuse(pid, "its first line is no certificate: "+err.Error())
+	}
+	args := lists.Map(redact.Args(m.Args), strconv.Quote)
+	p.doubt(record.DoubtServerArguments, fmt.Sprintf(
+		"pid %d is a server that can't read its arguments (%s): it got %s, and leakbench gave fakeserver --ledger ... --run ... --label ...",
+		pid, clip(redact.Text(m.Error)), clip(strings.Join(args, " "))))
+	_ = p.send(birth.Welcome{Error: m.Error})
 	return false
 }
 

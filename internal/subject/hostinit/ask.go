@@ -36,6 +36,8 @@ type Interview struct {
 	Again bool // ask again after a wrong answer: somebody sits there
 	Name  string
 	Found []Config
+
+	in *bufio.Reader // of In, for all questions
 }
 
 // How much is read of whoever answers, in bytes. A pipe may have no line at all.
@@ -49,8 +51,7 @@ const maxTries = 5
 
 // asking asks nothing more once an answer was wrong for good.
 type asking struct {
-	Interview
-	in  *bufio.Reader
+	*Interview
 	err error
 }
 
@@ -74,8 +75,9 @@ var (
 )
 
 // Ask asks what can't be known: at most five questions.
-func (i Interview) Ask() (Answers, error) {
-	q := asking{Interview: i, in: bufio.NewReader(io.LimitReader(i.In, maxAnswers))}
+func (i *Interview) Ask() (Answers, error) {
+	i.in = bufio.NewReader(io.LimitReader(i.In, maxAnswers))
+	q := asking{Interview: i}
 	a := Answers{Name: i.Name, AtATime: 1}
 	q.say("In the command that starts your program, write\n" +
 		"  {{server}}  where it takes the command line of the MCP server that it launches: several arguments, or, in\n" +
@@ -95,6 +97,13 @@ func (i Interview) Ask() (Answers, error) {
 		q.one("\nHow many processes of one server does it run at a time, when all is well? More are a leak.", "1", a.atATime)
 	}
 	return a, q.err
+}
+
+// Yes asks one question more, after Ask; where nobody answers, the answer is yes.
+func (i *Interview) Yes(question string) (bool, error) {
+	q := asking{Interview: i}
+	answer := q.one(question, "yes", func(answer string) error { return oneOf("yes", "y", "no", "n")(strings.ToLower(answer)) })
+	return strings.HasPrefix(strings.ToLower(answer), "y"), q.err
 }
 
 func (a *Answers) atATime(answer string) (err error) {

@@ -18,7 +18,7 @@ import (
 )
 
 // ask answers the questions, a line each, and returns what was asked.
-func ask(i hostinit.Interview, lines ...string) (hostinit.Answers, string, error) {
+func ask(i *hostinit.Interview, lines ...string) (hostinit.Answers, string, error) {
 	var out strings.Builder
 	i.In, i.Out = strings.NewReader(strings.Join(lines, "\n")+"\n"), &out
 	a, err := i.Ask()
@@ -59,7 +59,7 @@ func TestEachKindOfHost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			a, _, err := ask(hostinit.Interview{Name: "mine"}, c.lines...)
+			a, _, err := ask(&hostinit.Interview{Name: "mine"}, c.lines...)
 			require.NoError(t, err)
 			_, spec := file(t, a)
 			assert.Equal(t, c.argv, spec.Argv)
@@ -88,7 +88,7 @@ func TestAConfigIsAskedFor(t *testing.T) {
 	require.Len(t, found, 2)
 	assert.Equal(t, []string{near, far}, []string{found[0].Path, found[1].Path}, "what is near comes first")
 
-	a, asked, err := ask(hostinit.Interview{Name: "mine", Found: found}, "agent", "", "", "2")
+	a, asked, err := ask(&hostinit.Interview{Name: "mine", Found: found}, "agent", "", "", "2")
 	require.NoError(t, err)
 	assert.Contains(t, asked, near+" has MCP servers, in the format mcp-json.")
 	text, spec := file(t, a)
@@ -99,7 +99,7 @@ func TestAConfigIsAskedFor(t *testing.T) {
 	assert.Contains(t, text, "# The shape of "+near)
 	assert.Contains(t, text, "The command does not name the file")
 
-	a, _, err = ask(hostinit.Interview{Name: "mine", Found: found}, "agent --config {{config}}", "", "codex", "")
+	a, _, err = ask(&hostinit.Interview{Name: "mine", Found: found}, "agent --config {{config}}", "", "codex", "")
 	require.NoError(t, err)
 	text, spec = file(t, a)
 	assert.Equal(t, "codex", spec.Configs[0].Format)
@@ -126,19 +126,19 @@ func TestWrongAnswers(t *testing.T) {
 		{2, "many", `"many" is not a number`},
 	} {
 		lines := append(append(append([]string{}, good[:c.at]...), c.wrong), good[c.at:]...)
-		_, _, err := ask(hostinit.Interview{Name: "mine"}, lines...)
+		_, _, err := ask(&hostinit.Interview{Name: "mine"}, lines...)
 		require.ErrorContains(t, err, c.want)
-		a, asked, err := ask(hostinit.Interview{Name: "mine", Again: true}, lines...)
+		a, asked, err := ask(&hostinit.Interview{Name: "mine", Again: true}, lines...)
 		require.NoError(t, err)
 		assert.Contains(t, asked, c.want)
 		assert.Equal(t, "nothing", a.Drive)
 	}
-	_, asked, err := ask(hostinit.Interview{Again: true}, "{{server}}", "{{server}}", "{{server}}", "{{server}}", "{{server}}", "agent")
+	_, asked, err := ask(&hostinit.Interview{Again: true}, "{{server}}", "{{server}}", "{{server}}", "{{server}}", "{{server}}", "agent")
 	require.ErrorContains(t, err, "cannot be the command itself", "not for ever")
 	assert.Equal(t, 5, strings.Count(asked, "Which command starts it?"))
-	_, _, err = ask(hostinit.Interview{}, "agent {{port}}", "serves", "mcp-json", "ftp://x")
+	_, _, err = ask(&hostinit.Interview{}, "agent {{port}}", "serves", "mcp-json", "ftp://x")
 	require.ErrorContains(t, err, "is not a URL")
-	_, err = hostinit.Interview{Name: "mine", In: strings.NewReader(""), Out: io.Discard}.Ask()
+	_, err = (&hostinit.Interview{Name: "mine", In: strings.NewReader(""), Out: io.Discard}).Ask()
 	require.ErrorIs(t, err, hostinit.ErrNoAnswer)
 }
 
@@ -146,7 +146,7 @@ func TestWrongAnswers(t *testing.T) {
 func TestAtMostFiveQuestions(t *testing.T) {
 	t.Parallel()
 	for _, doing := range []string{"serves", "runs", "exits", "driver"} {
-		_, asked, err := ask(hostinit.Interview{Name: "mine"}, "agent --port {{port}}", doing, "", "", "", "", "")
+		_, asked, err := ask(&hostinit.Interview{Name: "mine"}, "agent --port {{port}}", doing, "", "", "", "", "")
 		require.NoError(t, err)
 		assert.LessOrEqual(t, 1+strings.Count(asked, "["), 5, "one without and the others with what an empty line takes: %s", asked)
 	}
