@@ -52,7 +52,7 @@ func TestFaultStringsOfThePages(t *testing.T) {
 			for _, m := range w.form.FindAllStringSubmatchIndex(string(text), -1) {
 				fault := string(w.form.ExpandString(nil, w.long, string(text), m))
 				_, err := Script([]string{strings.ReplaceAll(fault, "_", "-")})
-				assert.NoError(t, err, "%s shows %s", page, text[m[0]:m[1]])
+				require.NoError(t, err, "%s shows %s", page, text[m[0]:m[1]])
 				here++
 				found[i]++
 			}
@@ -65,11 +65,10 @@ func TestFaultStringsOfThePages(t *testing.T) {
 // faultWith is the shortest fault string that does this then, with more fields; "" where nothing can.
 func faultWith(on, do string, more ...string) string {
 	fields := append([]string{"on=" + on, "do=" + do}, more...)
-	if i := slices.IndexFunc(fakeserver.Actions, func(d fakeserver.Doc) bool { return d.Name == do }); i >= 0 && fakeserver.Actions[i].Needs != "" {
-		need := fakeserver.Actions[i].Needs
-		if !slices.ContainsFunc(more, func(field string) bool { return strings.HasPrefix(field, need+"=") }) {
-			fields = append(fields, need+"="+example(field(need)))
-		}
+	action := fakeserver.Actions[slices.Index(fakeserver.Names(fakeserver.Actions), do)]
+	given := func(field string) bool { return strings.HasPrefix(field, action.Needs+"=") }
+	if action.Needs != "" && !slices.ContainsFunc(more, given) {
+		fields = append(fields, action.Needs+"="+example(field(action.Needs), action))
 	}
 	fault := strings.Join(fields, ",")
 	if _, err := Script([]string{fault}); err != nil {
@@ -82,8 +81,8 @@ func field(name string) fakeserver.Field {
 	return fakeserver.Fields[slices.IndexFunc(fakeserver.Fields, func(f fakeserver.Field) bool { return f.Name == name })]
 }
 
-// example is a value that a field may have.
-func example(f fakeserver.Field) string {
+// example is a value that a field may have in a fault that does this; "" where there is none.
+func example(f fakeserver.Field, action fakeserver.Doc) string {
 	switch f.Of(&fakeserver.Fault{}).(type) {
 	case *int:
 		return fmt.Sprint(max(f.Min, 1))
@@ -92,7 +91,7 @@ func example(f fakeserver.Field) string {
 	case *fakeserver.Duration:
 		return "1.5s"
 	}
-	return f.Words[0]
+	return append(append(slices.Clone(f.Words), fakeserver.Names(action.As)...), "")[0]
 }
 
 // possible are the moments, and the actions that can be had at them, for a test. A break step can have more (on: order).
@@ -124,16 +123,7 @@ func goesWith(f fakeserver.Field) string {
 				continue
 			}
 			pairs++
-			value := ""
-			if f.Name == "as" {
-				if len(a.As) == 0 {
-					continue
-				}
-				value = a.As[0].Name
-			} else {
-				value = example(f)
-			}
-			if faultWith(on, a.Name, f.Name+"="+value) == "" {
+			if value := example(f, a); value == "" || faultWith(on, a.Name, f.Name+"="+value) == "" {
 				continue
 			}
 			pairs--
@@ -251,8 +241,12 @@ func TestTheTablesNameAllThatIsRead(t *testing.T) {
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(page), tablesHead)
 	text, _, _ := strings.Cut(rest, tablesEnd)
+	rows := strings.Split(text, "\n")
+	has := func(start string) bool {
+		return slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, start) })
+	}
 	for _, f := range fakeserver.Fields {
-		assert.True(t, strings.Contains(text, "\n| `"+f.Name+"` | "), "no row of the key %s", f.Name)
+		assert.True(t, has("| `"+f.Name+"` | "), "no row of the key %s", f.Name)
 	}
 	_, err = Script([]string{"on=eof,do=ignore,nonsense=1"})
 	for _, f := range fakeserver.Fields { // the message has the keys that the reader knows
@@ -272,10 +266,10 @@ func TestTheTablesNameAllThatIsRead(t *testing.T) {
 				continue
 			}
 			readable++
-			assert.True(t, strings.Contains(text, "\n| `"+m.Name+"` | "), "no row of the moment %s", m.Name)
+			assert.True(t, has("| `"+m.Name+"` | "), "no row of the moment %s", m.Name)
 			for _, way := range a.As {
 				assert.NotEmpty(t, faultWith(m.Name, a.Name, "as="+way.Name))
-				assert.True(t, strings.Contains(text, "\n| `"+a.Name+"` | `"+way.Name+"` | "), "no row of do=%s,as=%s", a.Name, way.Name)
+				assert.True(t, has("| `"+a.Name+"` | `"+way.Name+"` | "), "no row of do=%s,as=%s", a.Name, way.Name)
 			}
 		}
 	}
