@@ -189,16 +189,11 @@ func TestAStrangersFolder(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 
 	for what, make := range map[string]func(dir string) error{
-		"others may write": func(dir string) error {
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				return err
-			}
-			return os.Chmod(dir, 0o777)
-		},
-		"a link":          func(dir string) error { return os.Symlink(filepath.Dir(cache), dir) },
-		"a file":          func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
-		"another's own":   func(dir string) error { return foreign(t, dir) },
-		"others may read": func(dir string) error { return os.Mkdir(dir, 0o755) },
+		"others may write": func(dir string) error { return folder(dir, 0o777) },
+		"others may read":  func(dir string) error { return folder(dir, 0o755) },
+		"a link":           func(dir string) error { return os.Symlink(filepath.Dir(cache), dir) },
+		"a file":           func(dir string) error { return os.WriteFile(dir, nil, 0o600) },
+		"another's own":    foreign,
 	} {
 		temp := t.TempDir()
 		require.NoError(t, make(filepath.Join(temp, name)), what)
@@ -207,13 +202,20 @@ func TestAStrangersFolder(t *testing.T) {
 	}
 }
 
-// foreign makes a folder that is somebody else's. Only root can: for anybody else, one that all can use stands in.
-func foreign(t *testing.T, dir string) error {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		return os.Mkdir(dir, 0o777)
-	}
+// folder makes a folder with a mode, whatever the umask is.
+func folder(dir string, mode os.FileMode) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return os.Chmod(dir, mode)
+}
+
+// foreign makes a folder that is somebody else's. Only root can: for anybody else, one that all can use stands in.
+func foreign(dir string) error {
+	if os.Geteuid() != 0 {
+		return folder(dir, 0o777)
+	}
+	if err := folder(dir, 0o700); err != nil {
 		return err
 	}
 	return os.Chown(dir, 65534, 65534)
