@@ -62,16 +62,22 @@ func named(given string) (string, error) {
 }
 
 // built is the program of the version that the module in dir requires. go run keeps what it builds in the build cache, which the go
-// command shares between processes and trims. It is run in the module's own folder: go run MODULE@VERSION asks the network each time.
+// command shares between processes and trims. It is run in the module's own folder: go run MODULE@VERSION asks the network each time. One
+// process does so at a time: the others then find what it has built.
 func built(dir string) (string, error) {
 	m, err := required(dir)
 	if err != nil {
 		return "", err
 	}
+	env, done, err := turn(m.dir)
+	if err != nil {
+		return "", err
+	}
+	defer done()
 	slow := time.AfterFunc(slowBuild, func() { tell("building the leakbench program (%s), once: it takes up to a minute", m) })
 	defer slow.Stop()
 	for range 2 { // at first it runs from where it was built, and from the cache the next time
-		out, err := goCommand(m.dir, []string{"GOFLAGS=-mod=readonly", "GOWORK=off"},
+		out, err := goCommand(m.dir, append(env, "GOFLAGS=-mod=readonly", "GOWORK=off"),
 			"run", "-buildvcs=false", "-ldflags=-X main.version="+m.version, "./cmd/leakbench", "lab", "--where")
 		if err != nil {
 			return "", err

@@ -28,10 +28,17 @@ type Request struct {
 	Settle   float64   `json:"settle,omitempty"` // seconds
 	Confirm  float64   `json:"confirm,omitempty"`
 	Known    []Process `json:"known,omitempty"`
-	Mark     string    `json:"mark,omitempty"` // children: what is in the environment of orphans: NAME=VALUE
+	Mark     string    `json:"mark,omitempty"`     // children: what is in the environment of orphans: NAME=VALUE
+	Launched []Launch  `json:"launched,omitempty"` // children: where the library knows processes to have been launched
 
 	// A line of a driver, of the play with this ID.
 	From json.RawMessage `json:"from_driver,omitempty"`
+}
+
+// Launch says where in the tests a process was launched.
+type Launch struct {
+	PID int    `json:"pid"`
+	At  string `json:"at"` // "test_client.py:12", for a person
 }
 
 // Driver is a program that speaks the driver protocol.

@@ -32,6 +32,32 @@ func TestReconnectDropping(t *testing.T) {
 	r.says(t, "L1 superseded")
 }
 
+type connecting func(ctx context.Context, command string, args ...string) (*reconnect.Client, error)
+
+func oneReconnect(t *testing.T, lab *leaktest.Lab, connect connecting) {
+	t.Helper()
+	argv := lab.Server("on=call,do=close-stdout,launch=1")
+	client, err := connect(t.Context(), argv[0], argv[1:]...)
+	require.NoError(t, err)
+	defer client.Close()
+	// The first server closes its stdout, and the client launches a second one.
+	_, err = client.CallTool(t.Context(), "echo", map[string]any{"text": "hello"})
+	require.NoError(t, err)
+	lab.Flat(1) // the second one is alive, and no other
+}
+
+func TestOneReconnect(t *testing.T) {
+	t.Parallel()
+	oneReconnect(t, leaktest.New(t), reconnect.Connect)
+}
+
+func TestOneReconnectDropping(t *testing.T) {
+	t.Parallel()
+	r := &recorder{T: t}
+	oneReconnect(t, leaktest.New(r, quick), reconnect.Dropping)
+	r.says(t, "L1 superseded")
+}
+
 // renamed is a client whose method is none that leaktest knows.
 type renamed struct{ client *reconnect.Client }
 

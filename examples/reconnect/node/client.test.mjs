@@ -10,6 +10,17 @@ test('reconnect', leakfree(lab => lab.storm(([command, ...args]) => connect(comm
 
 test('reconnect, dropping', leakfree(lab => lab.storm(dropping), quick));
 
+async function oneReconnect(lab, connect) {
+    const client = await connect(await lab.server('on=call,do=close-stdout,launch=1'));
+    await client.callTool({ name: 'echo', arguments: { text: 'hello' } }); // the first server closes its stdout: the client launches a second one
+    await lab.flat(1); // the second one is alive, and no other
+    await client.close();
+}
+
+test('one reconnect', leakfree(lab => oneReconnect(lab, ([command, ...args]) => connect(command, args))));
+
+test('one reconnect, dropping', leakfree(lab => oneReconnect(lab, dropping), quick));
+
 // The same, whose method has another name.
 async function renamed(argv) {
     const client = await dropping(argv);

@@ -31,6 +31,21 @@ def test_reconnect_dropping(mcp_lab):
     asyncio.run(mcp_lab.storm(dropping))
 
 
+async def one_reconnect(lab, open):
+    async with open(lab.server("on=call,do=close-stdout,launch=1")) as client:
+        await client.call_tool("echo", {"text": "hello"})  # the first server closes its stdout, and the client launches a second one
+        await lab.flat_async(1)  # the second one is alive, and no other
+
+
+def test_one_reconnect(mcp_lab):
+    asyncio.run(one_reconnect(mcp_lab, connect))
+
+
+@LEAKING
+def test_one_reconnect_dropping(mcp_lab):
+    asyncio.run(one_reconnect(mcp_lab, dropping))
+
+
 class Renamed:
     """The client with the bug, whose method has another name."""
 

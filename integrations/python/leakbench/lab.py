@@ -38,6 +38,10 @@ class LeakError(AssertionError):
         self.outcome, self.page = outcome, page
 
 
+class LabError(RuntimeError):
+    """Nothing was tested: a fault of the request, of the test or of the machine."""
+
+
 class Bench:
     """A leakbench process. Requests may be made from any thread."""
 
@@ -84,9 +88,9 @@ class Bench:
         del self.waiting[number]
         return checked(answers[0])
 
-    def children(self, settle=0.0, known=(), mark=""):
+    def children(self, settle=0.0, known=(), mark="", launched=()):
         """What is below this process, or was orphaned by it, and stays for so long: a list of identities, and a text."""
-        answer = self.ask(do="children", settle=settle, known=list(known), mark=mark)
+        answer = self.ask(do="children", settle=settle, known=list(known), mark=mark, launched=list(launched))
         return answer.get("left", []), answer.get("text", "")
 
     def close(self):
@@ -98,7 +102,7 @@ class Bench:
 def checked(answer):
     __tracebackhide__ = True  # of pytest: the report says it all
     if error := answer.get("error"):
-        raise RuntimeError(f"leakbench: {error}")
+        raise LabError(f"leakbench: {error}")
     if outcome := answer.get("outcome"):
         raise LeakError("leakbench: " + answer["text"], outcome, answer.get("page"))
     return answer
@@ -111,6 +115,9 @@ class Lab:
         self.bench = bench
         self.unplayed = 0  # scenarios that nobody has awaited
         self.common = {"name": name, "settle": settle, "confirm": confirm, **({"out": str(out)} if out else {})}
+
+    def __repr__(self):  # pytest shows the arguments of a test that fails
+        return f"<leakbench.lab.Lab of {self.common['name']}>"
 
     def server(self, *faults, **do):
         """The command line of a new fake MCP server, as a list. It does wrong what the faults say: ignore="eof" is one that ignores the
@@ -135,7 +142,7 @@ class Lab:
         __tracebackhide__ = True
         self.bench.ask(do="close", **self.common)
         if self.unplayed:
-            raise RuntimeError("leakbench: the test has not awaited its scenario: write await mcp_lab.storm(...) in an asynchronous test")
+            raise LabError("leakbench: the test has not awaited its scenario: write await mcp_lab.storm(...) in an asynchronous test")
 
     def storm(self, open, call=None):
         """Plays a reconnect storm: see play. open(argv) returns an asynchronous context manager around a connected client."""
@@ -156,7 +163,7 @@ class Lab:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            raise RuntimeError("a scenario is played on asyncio: mark the test with @pytest.mark.asyncio, or anyio's asyncio backend") from None
+            raise LabError("a scenario is played on asyncio: mark the test with @pytest.mark.asyncio, or anyio's asyncio backend") from None
         answers = asyncio.Queue()
         request = {"do": "play", "scenario": scenario, **self.common}
         number = self.bench.begin(lambda answer: loop.call_soon_threadsafe(answers.put_nowait, answer), **request)

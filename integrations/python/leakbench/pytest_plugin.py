@@ -3,12 +3,15 @@
 import os
 import re
 from pathlib import Path
+from types import TracebackType
 
 import pytest
 
-from leakbench.lab import Bench, Lab, LeakError
+from leakbench.lab import Bench, Lab, LabError, LeakError
+from leakbench.launches import Launches, foreign
 
 BENCH, KNOWN, SHARED = pytest.StashKey(), pytest.StashKey(), pytest.StashKey()
+LAUNCHES, FIRST = pytest.StashKey(), pytest.StashKey()
 MARK = "LEAKBENCH_TESTS"  # in the environment of what this process launches, where that is not filtered
 
 
@@ -25,9 +28,13 @@ def pytest_configure(config):
     if config.getoption("--leakbench"):
         os.environ[MARK] = f"{os.getpid()}.{os.urandom(4).hex()}"
         config.stash[SHARED] = []
+        config.stash[LAUNCHES] = Launches(config.invocation_params.dir)
+        config.stash[LAUNCHES].begin()
 
 
 def pytest_unconfigure(config):
+    if launches := config.stash.get(LAUNCHES, None):
+        launches.end()
     if bench := config.stash.get(BENCH, None):
         bench.close()
     os.environ.pop(MARK, None)
@@ -65,6 +72,7 @@ def watched(item):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     if watched(item):
+        item.stash[FIRST] = len(item.config.stash[LAUNCHES].made)
         item.stash[KNOWN], _ = left(item.config)
 
 
@@ -74,7 +82,7 @@ def pytest_runtest_teardown(item):
     result = yield  # the fixtures have ended what they own
     if watched(item) and KNOWN in item.stash:
         known = [*item.stash[KNOWN], *item.config.stash[SHARED]]
-        _, text = left(item.config, setting(item, "settle", 5), known)
+        _, text = left(item.config, setting(item, "settle", 5), known, item.stash[FIRST])
         if text:
             raise LeakError("leakbench: " + text)
     return result
@@ -108,5 +116,45 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.line("after the last test, " + text)
 
 
-def left(config, settle=0.0, known=()):
-    return bench_of(config).children(settle, known, f"{MARK}={os.environ[MARK]}")
+def left(config, settle=0.0, known=(), first=0):
+    launched = config.stash[LAUNCHES].since(first) if settle else ()
+    return bench_of(config).children(settle, known, f"{MARK}={os.environ[MARK]}", launched)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What the bench says is shown with the lines of the tests that have led to it, and without those of asyncio and of plugins."""
+    said = alone(call.excinfo.value) if call.excinfo else None
+    if not isinstance(said, LeakError | LabError) or item.config.getoption("fulltrace", False):
+        return (yield)
+    mine = own_lines(said.__traceback__)
+    call.excinfo = pytest.ExceptionInfo.from_exception(said.with_traceback(mine or said.__traceback__))
+    report = yield
+    if not mine:
+        report.longrepr = call.excinfo.getrepr(style="value")
+    if crash := getattr(report.longrepr, "reprcrash", None):
+        crash.message = str(said)
+        if not mine:  # a finding at the end of a test
+            path, line, _ = item.reportinfo()
+            crash.path, crash.lineno = str(path), (line or 0) + 1
+    return report
+
+
+def alone(error):
+    """An exception, or the only one of a group: a group that holds one says nothing more."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def own_lines(traceback):
+    """A traceback without the frames of Python, of packages and of this one; None where no frame is left."""
+    mine = []
+    while traceback:
+        if not foreign(traceback.tb_frame.f_code.co_filename):
+            mine.append(traceback)
+        traceback = traceback.tb_next
+    kept = None
+    for entry in reversed(mine):
+        kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return kept

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/kit"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
@@ -63,7 +64,7 @@ func await(settle time.Duration, look func() ([]record.Evidence, error)) ([]reco
 }
 
 // describe says what is left, a process in a paragraph.
-func describe(left []record.Evidence, host int) string {
+func describe(left []record.Evidence, host int, launched []kit.Launch) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s left:", text.Count(len(left), "process")+" "+text.Choose(len(left), "is", "are"))
 	for _, e := range left {
@@ -75,11 +76,55 @@ func describe(left []record.Evidence, host int) string {
 		case stdin != "":
 			fmt.Fprintf(&b, "\n    its stdin is %s", stdin)
 		}
+		if origin := originOf(e, left, launched, host); origin != "" {
+			fmt.Fprintf(&b, "\n    %s", text.Printable(origin))
+		}
 		if e.Wchan != "" && e.Wchan != "0" {
 			fmt.Fprintf(&b, "\n    it is blocked in %s", text.Printable(e.Wchan))
 		}
 	}
 	return b.String()
+}
+
+// mostOrigins is how many lines of a test are named as those from which an orphan may come.
+const mostOrigins = 3
+
+// originOf says which line of the test has launched a process: it itself, or one that it comes from. A child that led a session or a
+// process group has left its pid there, also where it has ended.
+func originOf(e record.Evidence, left []record.Evidence, launched []kit.Launch, host int) string {
+	at := map[int]string{}
+	for _, l := range launched {
+		at[l.PID] = l.At // the last one that had the pid
+	}
+	if line := at[e.PID]; line != "" {
+		return "it was launched at " + line
+	}
+	parents := map[int]int{}
+	for _, other := range left {
+		parents[other.PID] = other.PPID
+	}
+	pid := e.PPID
+	for range left { // a table that was read while it changed may have a circle
+		if at[pid] != "" {
+			break
+		}
+		pid = parents[pid]
+	}
+	for _, pid := range []int{pid, e.PGID, e.SID} {
+		if line := at[pid]; line != "" {
+			return fmt.Sprintf("it comes from pid %d, which was launched at %s", pid, line)
+		}
+	}
+	var lines []string
+	for _, l := range launched {
+		if !slices.Contains(lines, l.At) {
+			lines = append(lines, l.At)
+		}
+	}
+	if e.PPID == host || len(lines) == 0 || len(lines) > mostOrigins {
+		return ""
+	}
+	return "it comes from a process that has ended; the test has launched some at " + strings.Join(lines, ", ")
 }
 
 // stdinOf says in a few words who holds the other end of a process's stdin, or "".

@@ -20,7 +20,7 @@ func TestTheProtocolIsDescribed(t *testing.T) {
 	for _, do := range []string{kit.DoServer, kit.DoAlive, kit.DoFlat, kit.DoClose, kit.DoPlay, kit.DoChildren} {
 		assert.Contains(t, string(page), "\n| `"+do+"` |")
 	}
-	for _, message := range []any{kit.Request{}, kit.Answer{}, kit.Driver{}, kit.Process{}} {
+	for _, message := range []any{kit.Request{}, kit.Answer{}, kit.Driver{}, kit.Process{}, kit.Launch{}} {
 		for i := range reflect.TypeOf(message).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(message).Field(i).Tag.Get("json"), ",")
 			assert.Contains(t, string(page), "`"+name+"`")

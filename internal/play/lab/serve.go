@@ -218,7 +218,7 @@ func (s *server) children(r kit.Request) (a kit.Answer) {
 		a.Left = append(a.Left, kit.Process{PID: e.PID, Start: e.Start, PPID: e.PPID, Command: e.Args, State: string(e.State)})
 	}
 	if len(left) > 0 {
-		a.Text = describe(left, s.p.PID)
+		a.Text = describe(left, s.p.PID, r.Launched)
 	}
 	return a
 }
