@@ -52,7 +52,7 @@ type Limits record.CommandLimits
 func (l Limits) or(others Limits) Limits {
 	return Limits{
 		cmp.Or(l.Settle, others.Settle), cmp.Or(l.Confirm, others.Confirm), cmp.Or(l.Start, others.Start),
-		cmp.Or(l.Patience, others.Patience),
+		cmp.Or(l.Patience, others.Patience), l.Fast || others.Fast,
 	}
 }
 
@@ -90,7 +90,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Seed: c.Seed, Tool: b.Tool,
 		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
 		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
-		Patience: record.Duration(limits.Patience), Turn: c.turn,
+		Patience: record.Duration(limits.Patience), Fast: limits.Fast, Turn: c.turn,
 	}
 	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, onEvent func(record.Event)) error {
 		params.Dir, params.OnEvent = dir, onEvent

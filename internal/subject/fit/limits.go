@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
@@ -13,9 +14,13 @@ import (
 type Wish struct {
 	Settle, Confirm record.Duration
 	Patience        record.Duration // of patient steps
+	Fast            bool            // give up early what is still running
 	// Plays is how often the scenario is played, as fast as the host lets it; 0 is once.
 	Plays int
 }
+
+// giveUp is after how long a user who wants a fast answer has seen enough of what is still running.
+const giveUp = record.Duration(2 * time.Second)
 
 // Limits are the scenario's, with the times that the host declares for itself and those that the user insists on.
 func Limits(s *scenarios.Scenario, h subject.Spec, profile record.Profile, wish Wish) record.Limits {
@@ -23,6 +28,9 @@ func Limits(s *scenarios.Scenario, h subject.Spec, profile record.Profile, wish 
 	own := h.Scenarios[s.Name]
 	l.Settle = cmp.Or(wish.Settle, own.Settle, profile.Settle, l.Settle)
 	l.Confirm = cmp.Or(wish.Confirm, own.Confirm, profile.Confirm, l.Confirm)
+	if wish.Fast { // what the host declares is known of it; the scenario's limit is for a host of which nothing is known
+		l.Fast = max(giveUp, min(l.Settle, cmp.Or(own.Settle, profile.Settle)))
+	}
 	if l.Patience > 0 {
 		l.Patience = cmp.Or(wish.Patience, l.Patience)
 	}

@@ -1,0 +1,143 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/observe/patience"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+const (
+	// silence is how long a checkpoint waits before it is said what for.
+	silence = 2 * time.Second
+	// fastRest is how long the end of a repetition waits, where the user wants no long waits, for servers that nobody has told to end.
+	fastRest = 50 * time.Millisecond
+)
+
+// Waiting is what a checkpoint still waits for after some time.
+type Waiting struct {
+	Checkpoint string
+	After      time.Duration // since it began
+	Most       time.Duration // how much longer it waits at the most, unless the machine is busy
+	Left       []string      // servers and other processes that should be gone
+	Missing    []string      // labels of servers that should be there
+}
+
+// watch is what both waits of a checkpoint have in common: for the right state, and for late ends.
+type watch struct {
+	begun time.Time
+	fast  *patience.Deadline // nil: the limits say how long it is waited, whatever the user wants
+	more  time.Duration      // how long the wait after this one may be
+	told  bool
+}
+
+func (r *run) newWatch() *watch {
+	w := &watch{begun: time.Now(), more: r.limits.Confirm.D()}
+	if r.limits.Fast > 0 {
+		w.fast = &patience.Deadline{Limit: r.limits.Fast.D()}
+	}
+	return w
+}
+
+// see takes in the load at a look.
+func (w *watch) see(l record.Load) {
+	if w.fast != nil {
+		w.fast.See(l)
+	}
+}
+
+// within is a pause that ends no later than the wait that the user wants.
+func (w *watch) within(pause time.Duration, now time.Time) time.Duration {
+	if w.fast == nil {
+		return pause
+	}
+	if left := w.fast.Left(now); left > 0 {
+		return min(pause, left)
+	}
+	return pause
+}
+
+// early says why nothing more is waited for, or "". all is what there is, and waitFor what no earlier checkpoint has waited for.
+func (r *run) early(w *watch, still *patience.Freeze, cp *record.Checkpoint, all, waitFor *state, now time.Time) record.EarlyEnd {
+	switch {
+	case still.See(now, r.isFinal(cp, all), all.census):
+		return record.EarlyFinal
+	case cp.Early == "" && w.fast != nil && w.fast.Left(now) <= 0 && r.mayGiveUp(waitFor):
+		return record.EarlyFast
+	}
+	return ""
+}
+
+// mayGiveUp says that nothing is known to be under way: no server that should be gone was told to end, nor is a session of its label
+// opened or closed just now, and nothing else is wrong. A zombie has been through all that.
+func (r *run) mayGiveUp(s *state) bool {
+	if s.right() || len(s.missing) > 0 || s.unclear {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	busy, some := r.connecting()
+	return !slices.ContainsFunc(s.extra, func(id record.Identity) bool {
+		srv := r.lives.ServerOf(id)
+		if srv == nil {
+			return some
+		}
+		return busy[srv.Label] || srv.EOF != history.Never || srv.Bye != history.Never || len(srv.Signals) > 0
+	})
+}
+
+// connecting are the labels of which a session is opened or closed just now, if any is. The caller holds mu.
+func (r *run) connecting() (labels map[string]bool, some bool) {
+	labels = map[string]bool{}
+	if r.host.end {
+		return labels, false
+	}
+	for _, s := range r.sessions {
+		if s.state == record.SessionOpening || s.state == record.SessionEnding {
+			labels[s.label], some = true, true
+		}
+	}
+	return labels, some
+}
+
+// tell says once what is waited for, and for how much longer: left of this wait, and then what comes after it.
+func (r *run) tell(w *watch, cp *record.Checkpoint, waitFor *state, now time.Time, left time.Duration) {
+	if w.told || r.OnWait == nil || now.Sub(w.begun) < silence || waitFor.right() {
+		return
+	}
+	w.told = true
+	most := left + w.more
+	if w.fast != nil && r.mayGiveUp(waitFor) {
+		most = min(most, w.fast.Left(now))
+	}
+	wait := Waiting{Checkpoint: cp.Name, After: silence, Most: most}
+	rows := history.RowsOf(waitFor.census)
+	r.locked(func() {
+		for _, id := range waitFor.survivors() {
+			wait.Left = append(wait.Left, r.nameOf(id, rows))
+		}
+	})
+	for _, want := range waitFor.missing {
+		wait.Missing = append(wait.Missing, want.Label)
+	}
+	r.OnWait(wait)
+}
+
+// nameOf is what a process is called while it is waited for. The caller holds mu.
+func (r *run) nameOf(id record.Identity, rows history.Rows) string {
+	name := fmt.Sprintf("pid %d", id.PID)
+	p := rows[id]
+	if p != nil && p.Comm != "" {
+		name = fmt.Sprintf("%s (pid %d)", p.Comm, id.PID)
+	}
+	if s := r.lives.ServerOf(id); s != nil {
+		name = s.ID
+	}
+	if p != nil && p.State == record.StateZombie {
+		name += ", a zombie"
+	}
+	return name
+}
