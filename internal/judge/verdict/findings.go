@@ -144,6 +144,7 @@ func (f *casefile) describe(group []*breach.Breach) *description {
 	d := &description{kind: b.Kind, values: law.Values{
 		"label": prose.Plain(b.Label), "comm": prose.Plain(b.Comm), "name": prose.Plain(b.Label),
 		"cause": cmp.Or(b.When, law.CauseOf(b.Cause).Text), "value": b.Value, "settle": prose.Span(f.Header.Limits.Settle),
+		"fast": prose.Span(f.Header.Limits.Fast),
 	}}
 	if b.Server == nil {
 		d.values["name"] = prose.Plain(b.Comm)

@@ -89,7 +89,7 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach.B
 	}
 	var seen []string
 	until := cp.WatchedUntil
-	if s.Died >= 0 && s.Died <= until && b.Kind != "ghost" {
+	if s.Died >= 0 && s.Died <= until && b.Kind != "ghost" && cp.Watched() {
 		if b.Was.Cause != "" {
 			b.Was.Kind, b.Was.Cause = "late", b.Was.Cause.As(b.Was.Kind)
 		}
@@ -98,6 +98,7 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach.B
 		b.At = append(b.At, s.Died)
 	} else {
 		seen = append(seen, "still running "+prose.Span(until-cp.Begun)+" after the checkpoint began")
+		f.giveUp(b, cp, &lost.head)
 		if s.Died >= 0 {
 			seen = append(seen, "gone "+f.when(s.Died))
 		}
