@@ -40,6 +40,10 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 	if command == nil && f.host == "" {
 		took = hostOfProject(&p, f)
 	}
+	if p.Fast && cmd.Flags().Lookup("fast") != nil && !cmd.Flags().Changed("fast") { // a gate has no such flag: it takes its time
+		f.bench.Limits.Fast = true
+		took = append(took, "fast")
+	}
 	if len(names) == 0 && len(f.choice.levels) == 0 {
 		names, f.choice.levels = p.Scenarios, lists.Map(p.Levels, func(l record.Level) string { return string(l) })
 		took = append(took, p.Plays()...)

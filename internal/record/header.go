@@ -215,6 +215,9 @@ type Limits struct {
 	Controls bool `json:"controls,omitempty"`
 }
 
+// FastWait is the least that Limits.Fast is: so long a user who wants a fast answer looks at what is still running.
+const FastWait = Duration(2 * time.Second)
+
 // Severity of a finding.
 type Severity string
 

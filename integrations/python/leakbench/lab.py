@@ -107,10 +107,10 @@ def checked(answer):
 class Lab:
     """The servers of one test."""
 
-    def __init__(self, bench, name, settle=15.0, confirm=1.0, out=None):
+    def __init__(self, bench, name, settle=15.0, confirm=1.0, out=None, fast=False):
         self.bench = bench
         self.unplayed = 0  # scenarios that nobody has awaited
-        self.common = {"name": name, "settle": settle, "confirm": confirm, **({"out": str(out)} if out else {})}
+        self.common = {"name": name, "settle": settle, "confirm": confirm, "fast": fast, **({"out": str(out)} if out else {})}
 
     def server(self, *faults, **do):
         """The command line of a new fake MCP server, as a list. It does wrong what the faults say: ignore="eof" is one that ignores the

@@ -12,9 +12,9 @@ import (
 
 const (
 	// silence is how long a checkpoint waits before it is said what for.
-	silence = 2 * time.Second
+	silence = time.Duration(record.FastWait)
 	// fastRest is how long the end of a repetition waits, where the user wants no long waits, for servers that nobody has told to end.
-	fastRest = 50 * time.Millisecond
+	fastRest = 25 * time.Millisecond
 )
 
 // Waiting is what a checkpoint still waits for after some time.
@@ -28,10 +28,11 @@ type Waiting struct {
 
 // watch is what both waits of a checkpoint have in common: for the right state, and for late ends.
 type watch struct {
-	begun time.Time
-	fast  *patience.Deadline // nil: the limits say how long it is waited, whatever the user wants
-	more  time.Duration      // how long the wait after this one may be
-	told  bool
+	begun   time.Time
+	fast    *patience.Deadline // nil: the limits say how long it is waited, whatever the user wants
+	settled bool               // the settle time is over
+	more    time.Duration      // how long the wait after this one may be
+	told    bool
 }
 
 func (r *run) newWatch() *watch {
@@ -49,12 +50,21 @@ func (w *watch) see(l record.Load) {
 	}
 }
 
+// left is how much longer the user wants to wait: for a process that nobody has told to end. A machine that is busy stretches that, unless
+// it has stretched the whole settle time already.
+func (w *watch) left(now time.Time) time.Duration {
+	if w.settled {
+		return w.fast.Limit - now.Sub(w.begun)
+	}
+	return w.fast.Left(now)
+}
+
 // within is a pause that ends no later than the wait that the user wants.
 func (w *watch) within(pause time.Duration, now time.Time) time.Duration {
 	if w.fast == nil {
 		return pause
 	}
-	if left := w.fast.Left(now); left > 0 {
+	if left := w.left(now); left > 0 {
 		return min(pause, left)
 	}
 	return pause
@@ -65,7 +75,7 @@ func (r *run) early(w *watch, still *patience.Freeze, cp *record.Checkpoint, all
 	switch {
 	case still.See(now, r.isFinal(cp, all), all.census):
 		return record.EarlyFinal
-	case cp.Early == "" && w.fast != nil && w.fast.Left(now) <= 0 && r.mayGiveUp(waitFor):
+	case cp.Early == "" && w.fast != nil && w.left(now) <= 0 && r.mayGiveUp(waitFor):
 		return record.EarlyFast
 	}
 	return ""
@@ -111,7 +121,7 @@ func (r *run) tell(w *watch, cp *record.Checkpoint, waitFor *state, now time.Tim
 	w.told = true
 	most := left + w.more
 	if w.fast != nil && r.mayGiveUp(waitFor) {
-		most = min(most, w.fast.Left(now))
+		most = min(most, w.left(now))
 	}
 	wait := Waiting{Checkpoint: cp.Name, After: silence, Most: most}
 	rows := history.RowsOf(waitFor.census)

@@ -41,7 +41,7 @@ func (r *run) confirm(ctx context.Context, cp *record.Checkpoint, w *watch, s *s
 	if cp.Early != "" {
 		limit = min(limit, patience.Watch)
 	}
-	w.more = 0
+	w.settled, w.more = true, 0
 	_, s, err := r.settle(ctx, cp, w, limit)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/bug"
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -50,7 +51,7 @@ type Line struct {
 	doing string
 	since time.Duration // when a checkpoint began that has not ended; 0: there is none
 
-	lines chan string // of a plain show, for the goroutine that writes
+	lines chan string // that stay, for the goroutine that writes
 	screen
 }
 
@@ -70,7 +71,7 @@ func Start(p Params) *Line {
 		go l.write()
 		return l
 	}
-	l.show(p.Out, p.Mode, func() string {
+	l.show(p.Out, p.Mode, l.lines, func() string {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.line(time.Since(l.begun))
@@ -126,6 +127,45 @@ func (l *Line) Event(e record.Event) {
 	}
 }
 
+// Waiting says what a checkpoint waits for. Nobody should sit before a line that does not move without knowing why, and for how long.
+func (l *Line) Waiting(w Awaited) {
+	if l.p.Mode != None {
+		l.say("  %s: %s\n", text.Printable(w.Checkpoint), w)
+	}
+}
+
+// Awaited is what a checkpoint still waits for after some time.
+type Awaited struct {
+	Checkpoint    string
+	After, Most   time.Duration // since it began, and how much longer at the most
+	Left, Missing []string      // what should be gone, and the labels of servers that should be there
+}
+
+// mostNames is how many of those that are waited for are named.
+const mostNames = 4
+
+// String says it in a line.
+func (w Awaited) String() string {
+	state := "the ledger and the process table do not agree yet"
+	switch {
+	case len(w.Left) > 0:
+		state = fmt.Sprintf("still running after %s: %s", duration.Text(w.After), few(w.Left))
+	case len(w.Missing) > 0:
+		state = fmt.Sprintf("no server after %s: %s", duration.Text(w.After), few(w.Missing))
+	}
+	return fmt.Sprintf("%s; waiting up to %.0f s longer", state, math.Ceil(w.Most.Seconds()))
+}
+
+// few are the first of some names.
+func few(names []string) string {
+	shown := names[:min(len(names), mostNames)]
+	line := text.Printable(strings.Join(shown, ", "))
+	if more := len(names) - len(shown); more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return line
+}
+
 func (l *Line) milestone(c record.Checkpoint) {
 	state := "as expected"
 	if !c.Quiet {
@@ -135,6 +175,8 @@ func (l *Line) milestone(c record.Checkpoint) {
 	switch {
 	case c.Stretched > 0:
 		why = fmt.Sprintf(" (%s longer than the limit, as processes had to wait for a processor)", c.Stretched)
+	case c.Early == record.EarlyFast:
+		why = " (no longer, because of --fast)"
 	case c.Early == record.EarlyFinal:
 		why = " (nobody was left who could change it)"
 	case c.Early == record.EarlyWaited:
@@ -155,8 +197,8 @@ type screen struct{ stop, over chan struct{} }
 
 func newScreen() screen { return screen{make(chan struct{}), make(chan struct{})} }
 
-// show begins to draw a line again and again, on a terminal, and clears it in the end.
-func (s screen) show(out io.Writer, mode Mode, line func() string) {
+// show begins to draw a line again and again, on a terminal, and clears it in the end. Lines that stay go above it.
+func (s screen) show(out io.Writer, mode Mode, stay <-chan string, line func() string) {
 	if mode != Live {
 		close(s.over)
 		return
@@ -171,6 +213,8 @@ func (s screen) show(out io.Writer, mode Mode, line func() string) {
 			fmt.Fprintf(out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line())
 			select {
 			case <-ticker.C:
+			case above := <-stay:
+				fmt.Fprint(out, "\r\x1b[K"+above)
 			case <-s.stop:
 				fmt.Fprint(out, "\r\x1b[K")
 				return

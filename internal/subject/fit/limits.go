@@ -2,7 +2,6 @@ package fit
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
@@ -19,9 +18,6 @@ type Wish struct {
 	Plays int
 }
 
-// giveUp is after how long a user who wants a fast answer has seen enough of what is still running.
-const giveUp = record.Duration(2 * time.Second)
-
 // Limits are the scenario's, with the times that the host declares for itself and those that the user insists on.
 func Limits(s *scenarios.Scenario, h subject.Spec, profile record.Profile, wish Wish) record.Limits {
 	l := s.Limits
@@ -29,7 +25,7 @@ func Limits(s *scenarios.Scenario, h subject.Spec, profile record.Profile, wish 
 	l.Settle = cmp.Or(wish.Settle, own.Settle, profile.Settle, l.Settle)
 	l.Confirm = cmp.Or(wish.Confirm, own.Confirm, profile.Confirm, l.Confirm)
 	if wish.Fast { // what the host declares is known of it; the scenario's limit is for a host of which nothing is known
-		l.Fast = max(giveUp, min(l.Settle, cmp.Or(own.Settle, profile.Settle)))
+		l.Fast = max(record.FastWait, min(l.Settle, cmp.Or(own.Settle, profile.Settle)))
 	}
 	if l.Patience > 0 {
 		l.Patience = cmp.Or(wish.Patience, l.Patience)
