@@ -42,7 +42,7 @@ type Bench struct {
 	Out    string          // a cell without a folder gets one in here, and "latest" names the newest
 	Live   progress.Params // where and how a run is shown while it runs
 	// OnWait is told what a checkpoint still waits for after some time, besides Live. nil: nobody else wants to know.
-	OnWait func(progress.Awaited)
+	OnWait func(host.Waiting)
 	// Page says what the report of a run says of its findings. nil: no report is written.
 	Page func(...verdict.Judged) baseline.Baseline
 }
@@ -95,7 +95,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		Patience: record.Duration(limits.Patience), Fast: limits.Fast, Turn: c.turn,
 	}
 	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, on Watcher) error {
-		params.Dir, params.OnEvent, params.OnWait = dir, on.Event, func(w host.Waiting) { on.Waiting(progress.Awaited(w)) }
+		params.Dir, params.OnEvent, params.OnWait = dir, on.Event, on.Waiting
 		return host.Run(ctx, params)
 	})
 }
@@ -109,7 +109,7 @@ type Shown struct {
 // Watcher is told what goes on in a run.
 type Watcher struct {
 	Event   func(record.Event)
-	Waiting func(progress.Awaited)
+	Waiting func(host.Waiting)
 }
 
 // Keep has a run of a cell made in its folder, and judges what was saved, as One does.
@@ -141,8 +141,8 @@ func (b *Bench) Keep(
 				over(true)
 			}
 			live.Event(e)
-		}, Waiting: func(w progress.Awaited) {
-			live.Waiting(w)
+		}, Waiting: func(w host.Waiting) {
+			live.Waiting(w.Checkpoint, w.String())
 			if b.OnWait != nil {
 				b.OnWait(w)
 			}

@@ -1,9 +1,9 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/breach"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -14,11 +14,10 @@ import (
 // giveUp makes of what a breach would come to after a full wait what is known of it without: the process was there. The head of what is
 // told says then what the full wait would show. What is a breach by itself, however long it lasts, stays one.
 func (f *casefile) giveUp(b *breach.Breach, cp *facts.Checkpoint, head *string) {
-	if cp.Early != record.EarlyFast || b.Kind == "ghost" {
+	gone := b.Server != nil && history.By(b.Server.Died, cp.WatchedUntil) && cp.Watched()
+	if cp.Early != record.EarlyFast || gone || b.Kind == "ghost" {
 		return
 	}
-	full, os := law.KindOf(b.Kind), f.Header.System.OS
-	b.Fix = cmp.Or(b.Fix, prose.Paragraph(law.CauseOf(b.Cause).FixOn(os), full.FixOn(os)))
 	b.Was = breach.Was{Kind: b.Kind, Cause: b.Cause}
 	b.Kind, *head = "still-running", "Nobody had told it to end. "+f.fullWait("a slow end from a lost process")
 }
@@ -27,6 +26,16 @@ func (f *casefile) giveUp(b *breach.Breach, cp *facts.Checkpoint, head *string) 
 func (f *casefile) giveUpZombie(b *breach.Breach) {
 	b.Was = breach.Was{Kind: b.Kind, Cause: b.Cause}
 	b.Kind, b.Narrative = "still-zombie", prose.Paragraph(b.Narrative, f.fullWait("a slow host from one that never waits"))
+}
+
+// fullKind is what a full wait would have made of a breach that was given up, and the breach's own kind otherwise: what to do about it, and
+// who knows it, is the same.
+func fullKind(b *breach.Breach) law.Kind {
+	kind := law.KindOf(b.Kind)
+	if kind.Early {
+		return law.KindOf(b.Was.Kind)
+	}
+	return kind
 }
 
 // fullWait says what nobody knows, and how it can be known.

@@ -121,9 +121,7 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach.Br
 		b.Was.Kind, b.Was.Cause = f.leftKind(s, p, nil, false, cp.WatchedUntil), b.Cause
 	}
 	about := f.aboutLeft(b, p)
-	if s == nil || s.Died < 0 || s.Died > cp.WatchedUntil {
-		f.giveUp(b, cp, &about)
-	}
+	f.giveUp(b, cp, &about)
 	seen := f.lasted(cp, p)
 	if p.RSS > 0 {
 		seen = append(seen, prose.Mebibytes(p.RSS))

@@ -2,9 +2,12 @@ package host
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/observe/patience"
 	"github.com/leakbench/leakbench/internal/record"
@@ -24,6 +27,31 @@ type Waiting struct {
 	Most       time.Duration // how much longer it waits at the most, unless the machine is busy
 	Left       []string      // servers and other processes that should be gone
 	Missing    []string      // labels of servers that should be there
+}
+
+// mostNames is how many of those that are waited for are named.
+const mostNames = 4
+
+// String says in a line what is waited for.
+func (w Waiting) String() string {
+	state := "the ledger and the process table do not agree yet"
+	switch {
+	case len(w.Left) > 0:
+		state = fmt.Sprintf("still running after %s: %s", duration.Text(w.After), few(w.Left))
+	case len(w.Missing) > 0:
+		state = fmt.Sprintf("no server after %s: %s", duration.Text(w.After), few(w.Missing))
+	}
+	return fmt.Sprintf("%s; waiting up to %.0f s longer", state, math.Ceil(w.Most.Seconds()))
+}
+
+// few are the first of some names.
+func few(names []string) string {
+	shown := names[:min(len(names), mostNames)]
+	line := strings.Join(shown, ", ")
+	if more := len(names) - len(shown); more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return line
 }
 
 // watch is what both waits of a checkpoint have in common: for the right state, and for late ends.

@@ -20,7 +20,6 @@ import (
 	"github.com/leakbench/leakbench/internal/kit"
 	"github.com/leakbench/leakbench/internal/observe/host"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/play/progress"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/text"
@@ -56,9 +55,9 @@ func (p Params) bench() play.Bench {
 }
 
 // waiting says what a test waits for.
-func (p Params) waiting(w progress.Awaited) {
+func (p Params) waiting(w host.Waiting) {
 	if p.Err != nil {
-		fmt.Fprintf(p.Err, "%s%s: %s: %s\n", kit.Waiting, text.Printable(p.Name), text.Printable(w.Checkpoint), w)
+		fmt.Fprintf(p.Err, "%s%s: %s: %s\n", kit.Waiting, text.Printable(p.Name), text.Printable(w.Checkpoint), text.Printable(w.String()))
 	}
 }
 
@@ -180,7 +179,7 @@ func (l *Lab) begin(ctx context.Context) (err error) {
 	l.live, err = host.Begin(ctx, host.Params{
 		Self: l.p.Self, Dir: l.dir, Tool: l.p.Tool, Seed: 1, Caller: &host.Caller{PID: l.p.PID},
 		Settle: record.Duration(l.p.Settle), Confirm: record.Duration(l.p.Confirm), // before those of the host's profile
-		Fast: l.p.Fast, OnWait: func(w host.Waiting) { l.p.waiting(progress.Awaited(w)) },
+		Fast: l.p.Fast, OnWait: l.p.waiting,
 		Scenario: &scenarios.Scenario{Name: "lab", Title: "What a test does with its servers", Limits: limits},
 		Host:     inProcess(l.p),
 	})

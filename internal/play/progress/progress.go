@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/bug"
-	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -128,42 +127,10 @@ func (l *Line) Event(e record.Event) {
 }
 
 // Waiting says what a checkpoint waits for. Nobody should sit before a line that does not move without knowing why, and for how long.
-func (l *Line) Waiting(w Awaited) {
+func (l *Line) Waiting(checkpoint, what string) {
 	if l.p.Mode != None {
-		l.say("  %s: %s\n", text.Printable(w.Checkpoint), w)
+		l.say("  %s: %s\n", text.Printable(checkpoint), text.Printable(what))
 	}
-}
-
-// Awaited is what a checkpoint still waits for after some time.
-type Awaited struct {
-	Checkpoint    string
-	After, Most   time.Duration // since it began, and how much longer at the most
-	Left, Missing []string      // what should be gone, and the labels of servers that should be there
-}
-
-// mostNames is how many of those that are waited for are named.
-const mostNames = 4
-
-// String says it in a line.
-func (w Awaited) String() string {
-	state := "the ledger and the process table do not agree yet"
-	switch {
-	case len(w.Left) > 0:
-		state = fmt.Sprintf("still running after %s: %s", duration.Text(w.After), few(w.Left))
-	case len(w.Missing) > 0:
-		state = fmt.Sprintf("no server after %s: %s", duration.Text(w.After), few(w.Missing))
-	}
-	return fmt.Sprintf("%s; waiting up to %.0f s longer", state, math.Ceil(w.Most.Seconds()))
-}
-
-// few are the first of some names.
-func few(names []string) string {
-	shown := names[:min(len(names), mostNames)]
-	line := text.Printable(strings.Join(shown, ", "))
-	if more := len(names) - len(shown); more > 0 {
-		line += fmt.Sprintf(" and %d more", more)
-	}
-	return line
 }
 
 func (l *Line) milestone(c record.Checkpoint) {
@@ -176,7 +143,7 @@ func (l *Line) milestone(c record.Checkpoint) {
 	case c.Stretched > 0:
 		why = fmt.Sprintf(" (%s longer than the limit, as processes had to wait for a processor)", c.Stretched)
 	case c.Early == record.EarlyFast:
-		why = " (no longer, because of --fast)"
+		why = " (given up: this run is to be fast)"
 	case c.Early == record.EarlyFinal:
 		why = " (nobody was left who could change it)"
 	case c.Early == record.EarlyWaited:
