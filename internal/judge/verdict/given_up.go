@@ -19,6 +19,9 @@ func (f *casefile) giveUp(b *breach.Breach, cp *facts.Checkpoint, head *string) 
 		return
 	}
 	b.Was = breach.Was{Kind: b.Kind, Cause: b.Cause}
+	if b.When != "" && b.Server == nil {
+		b.When = prose.Plain(b.Comm) + ", " + b.When // several of its label may be no servers
+	}
 	b.Kind, *head = "still-running", "Nobody had told it to end. "+f.fullWait("a slow end from a lost process")
 }
 

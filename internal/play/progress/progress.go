@@ -140,10 +140,10 @@ func (l *Line) milestone(c record.Checkpoint) {
 	}
 	why := ""
 	switch {
-	case c.Stretched > 0:
-		why = fmt.Sprintf(" (%s longer than the limit, as processes had to wait for a processor)", c.Stretched)
 	case c.Early == record.EarlyFast:
 		why = " (given up: this run is to be fast)"
+	case c.Stretched > 0:
+		why = fmt.Sprintf(" (%s longer than the limit, as processes had to wait for a processor)", c.Stretched)
 	case c.Early == record.EarlyFinal:
 		why = " (nobody was left who could change it)"
 	case c.Early == record.EarlyWaited:
