@@ -22,7 +22,10 @@ func (f *casefile) giveUp(b *breach.Breach, cp *facts.Checkpoint, head *string) 
 	if b.When != "" && b.Server == nil {
 		b.When = prose.Plain(b.Comm) + ", " + b.When // several of its label may be no servers
 	}
-	b.Kind, *head = "still-running", "Nobody had told it to end. "+f.fullWait("a slow end from a lost process")
+	b.Kind, *head = "still-running", f.fullWait("a slow end from a lost process")
+	if b.Server != nil { // others do not say what they are told
+		*head = "Nobody had told it to end. " + *head
+	}
 }
 
 // giveUpZombie is giveUp for a process that is dead, and was not waited for.
