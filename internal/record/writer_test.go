@@ -67,6 +67,22 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
+// TestAFastRunIsForNewerReaders: an older one would call leaked what was given up.
+func TestAFastRunIsForNewerReaders(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	w, err := Create(path)
+	require.NoError(t, err)
+	h := whole("abc")
+	h.Limits.Fast = FastWait
+	require.NoError(t, w.WriteHeader(h))
+	end(t, w)
+	run, err := Read(path)
+	require.NoError(t, err)
+	assert.Equal(t, 2, run.Header.Version)
+	assert.Equal(t, FastWait, run.Header.Limits.Fast)
+}
+
 func TestEventsOfManyGoroutinesAreInTheFileInOrder(t *testing.T) {
 	t.Parallel()
 	const writers, each = 8, 100

@@ -11,11 +11,14 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/observe/patience"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 const (
 	// silence is how long a checkpoint waits before it is said what for.
 	silence = time.Duration(record.FastWait)
+	// worthALine is how long the rest of a wait is at the least that is told: a shorter one is over before it is read.
+	worthALine = 500 * time.Millisecond
 	// fastRest is how long the end of a repetition waits, where the user wants no long waits, for servers that nobody has told to end.
 	fastRest = 25 * time.Millisecond
 )
@@ -26,6 +29,7 @@ type Waiting struct {
 	After      time.Duration // since it began
 	Most       time.Duration // how much longer it waits at the most, unless the machine is busy
 	Left       []string      // servers and other processes that should be gone
+	Zombies    int           // processes that are dead and should be waited for
 	Missing    []string      // labels of servers that should be there
 }
 
@@ -34,14 +38,20 @@ const mostNames = 4
 
 // String says in a line what is waited for.
 func (w Waiting) String() string {
-	state := "the ledger and the process table do not agree yet"
-	switch {
-	case len(w.Left) > 0:
-		state = fmt.Sprintf("still running after %s: %s", duration.Text(w.After), few(w.Left))
-	case len(w.Missing) > 0:
-		state = fmt.Sprintf("no server after %s: %s", duration.Text(w.After), few(w.Missing))
+	var states []string
+	if len(w.Left) > 0 {
+		states = append(states, fmt.Sprintf("still running after %s: %s", duration.Text(w.After), few(w.Left)))
 	}
-	return fmt.Sprintf("%s; waiting up to %.0f s longer", state, math.Ceil(w.Most.Seconds()))
+	if w.Zombies > 0 {
+		states = append(states, fmt.Sprintf("not reaped after %s: %s", duration.Text(w.After), text.Count(w.Zombies, "zombie")))
+	}
+	if len(w.Missing) > 0 {
+		states = append(states, fmt.Sprintf("no server after %s: %s", duration.Text(w.After), few(w.Missing)))
+	}
+	if len(states) == 0 {
+		states = []string{"the ledger and the process table do not agree yet"}
+	}
+	return fmt.Sprintf("%s; waiting up to %.0f s longer", strings.Join(states, "; "), math.Ceil(w.Most.Seconds()))
 }
 
 // few are the first of some names.
@@ -146,16 +156,21 @@ func (r *run) tell(w *watch, cp *record.Checkpoint, waitFor *state, now time.Tim
 	if w.told || r.OnWait == nil || now.Sub(w.begun) < silence || waitFor.right() {
 		return
 	}
-	w.told = true
 	most := left + w.more
 	if w.fast != nil && r.mayGiveUp(waitFor) {
 		most = min(most, w.left(now))
 	}
-	wait := Waiting{Checkpoint: cp.Name, After: silence, Most: most}
+	if most < worthALine {
+		return
+	}
+	w.told = true
+	wait := Waiting{Checkpoint: cp.Name, After: silence, Most: most, Zombies: len(waitFor.zombies)}
 	rows := history.RowsOf(waitFor.census)
 	r.locked(func() {
-		for _, id := range waitFor.survivors() {
-			wait.Left = append(wait.Left, r.nameOf(id, rows))
+		for _, id := range waitFor.survivors() { // each of them once
+			if !slices.Contains(waitFor.zombies, id) {
+				wait.Left = append(wait.Left, r.nameOf(id, rows))
+			}
 		}
 	})
 	for _, want := range waitFor.missing {
@@ -166,16 +181,11 @@ func (r *run) tell(w *watch, cp *record.Checkpoint, waitFor *state, now time.Tim
 
 // nameOf is what a process is called while it is waited for. The caller holds mu.
 func (r *run) nameOf(id record.Identity, rows history.Rows) string {
-	name := fmt.Sprintf("pid %d", id.PID)
-	p := rows[id]
-	if p != nil && p.Comm != "" {
-		name = fmt.Sprintf("%s (pid %d)", p.Comm, id.PID)
-	}
 	if s := r.lives.ServerOf(id); s != nil {
-		name = s.ID
+		return s.ID
 	}
-	if p != nil && p.State == record.StateZombie {
-		name += ", a zombie"
+	if p := rows[id]; p != nil && p.Comm != "" {
+		return fmt.Sprintf("%s (pid %d)", p.Comm, id.PID)
 	}
-	return name
+	return fmt.Sprintf("pid %d", id.PID)
 }

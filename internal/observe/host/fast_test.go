@@ -122,7 +122,8 @@ func TestAWaitIsTold(t *testing.T) {
 	require.Len(t, told, 1)
 	assert.Equal(t, "dropped", told[0].Checkpoint)
 	assert.Equal(t, []string{"flaky#1"}, told[0].Left)
-	assert.InDelta(t, 1.4, told[0].Most.Seconds(), 0.2, "what is left of the settle time, and the watch")
+	assert.Greater(t, told[0].Most, 500*time.Millisecond, "what is left of the settle time, and the watch")
+	assert.LessOrEqual(t, told[0].Most, 1500*time.Millisecond)
 	assert.Empty(t, checkpoints(t, dir)[0].Early)
 }
 
@@ -130,10 +131,10 @@ func TestAWaitIsTold(t *testing.T) {
 func TestWhatIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for want, w := range map[string]host.Waiting{
-		"still running after 2 s: a#1; waiting up to 14 s longer":                     {Left: []string{"a#1"}, Missing: []string{"b"}, Most: 13900 * time.Millisecond},
-		"still running after 2 s: 1, 2, 3, 4 and 2 more; waiting up to 1 s longer":    {Left: []string{"1", "2", "3", "4", "5", "6"}, Most: time.Second},
-		"no server after 2 s: b; waiting up to 3 s longer":                            {Missing: []string{"b"}, Most: 3 * time.Second},
-		"the ledger and the process table do not agree yet; waiting up to 0 s longer": {},
+		"still running after 2 s: a#1; not reaped after 2 s: 1 zombie; no server after 2 s: b; waiting up to 14 s longer": {Left: []string{"a#1"}, Zombies: 1, Missing: []string{"b"}, Most: 13900 * time.Millisecond},
+		"still running after 2 s: 1, 2, 3, 4 and 2 more; waiting up to 1 s longer":                                        {Left: []string{"1", "2", "3", "4", "5", "6"}, Most: time.Second},
+		"no server after 2 s: b; waiting up to 3 s longer":                                                                {Missing: []string{"b"}, Most: 3 * time.Second},
+		"the ledger and the process table do not agree yet; waiting up to 0 s longer":                                     {},
 	} {
 		w.After = 2 * time.Second
 		assert.Equal(t, want, w.String())
