@@ -97,8 +97,11 @@ func (w *watch) left(now time.Time) time.Duration {
 	return w.fast.Left(now)
 }
 
-// within is a pause that ends no later than the wait that the user wants.
+// within is a pause that ends no later than the wait that the user wants, and than the time at which it is said what is waited for.
 func (w *watch) within(pause time.Duration, now time.Time) time.Duration {
+	if left := silence - now.Sub(w.begun); left > 0 {
+		pause = min(pause, left)
+	}
 	if w.fast == nil {
 		return pause
 	}

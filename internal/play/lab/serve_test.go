@@ -86,7 +86,7 @@ func TestServeFast(t *testing.T) {
 			l := newLibrary(t)
 			more := `"settle":30`
 			if !fast {
-				more = `"settle":2.5`
+				more = `"settle":3`
 			}
 			more += `,"fast":` + strconv.FormatBool(fast)
 			server := l.ask(`{"id":1,"do":"server","name":"a",` + more + `}`)
