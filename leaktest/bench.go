@@ -23,7 +23,7 @@ import (
 type bench struct {
 	cmd     *exec.Cmd
 	kill    context.CancelFunc
-	errs    lines.Head // what it says to stderr
+	errs    said // what it says to stderr
 	answers *bufio.Reader
 	end     func() error // ends it, and all that is left of its lab
 
@@ -48,7 +48,7 @@ func start(out string) (*bench, error) {
 		return nil, err
 	}
 	ctx, kill := context.WithCancel(context.Background())
-	b := &bench{kill: kill, errs: lines.Head{Max: mostSay}}
+	b := &bench{kill: kill, errs: said{lines.Head{Max: mostSay}}}
 	b.cmd = exec.CommandContext(ctx, path, "lab", "--host", strconv.Itoa(os.Getpid()), "--out", out)
 	b.cmd.WaitDelay, b.cmd.Stderr, b.cmd.SysProcAttr = 5*time.Second, &b.errs, apart()
 	stdout, err := b.cmd.StdoutPipe()
@@ -65,6 +65,16 @@ func start(out string) (*bench, error) {
 	b.answers, b.end = bufio.NewReader(stdout), sync.OnceValue(b.wait)
 	benches.Store(b.cmd.Process.Pid, nil)
 	return b, nil
+}
+
+// said is what the program says to stderr. What it waits for is passed on at once.
+type said struct{ lines.Head }
+
+func (s *said) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte(kit.Waiting)) {
+		return os.Stderr.Write(p)
+	}
+	return s.Head.Write(p)
 }
 
 func (b *bench) wait() error {

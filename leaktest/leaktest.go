@@ -58,6 +58,9 @@ type Options struct {
 	Settle time.Duration
 	// Confirm is how long a survivor is watched after that, to tell a late one from a leaked one. 0 is 1 s.
 	Confirm time.Duration
+	// Fast fails a test after 2 s for a process that nobody has told to end. It does not say then whether that is slow or lost. The
+	// variable LEAKBENCH_FAST=1 does the same for all tests.
+	Fast bool
 	// Separate has Run start the test binary again as a host of its own, with this test alone. All laws are judged then,
 	// those about the end of the host too. What stands before Run in the test is done there as well.
 	Separate bool
@@ -116,7 +119,7 @@ func run(t TB, name string, h driver.Handler, o Options) {
 
 // request is one for a test, as its options have it.
 func (o Options) request(t TB, do string) kit.Request {
-	return kit.Request{Do: do, Name: t.Name(), Out: t.ArtifactDir(), Settle: o.Settle.Seconds(), Confirm: o.Confirm.Seconds()}
+	return kit.Request{Do: do, Name: t.Name(), Out: t.ArtifactDir(), Settle: o.Settle.Seconds(), Confirm: o.Confirm.Seconds(), Fast: o.Fast}
 }
 
 // report fails a test, if an answer does.

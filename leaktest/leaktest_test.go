@@ -92,6 +92,21 @@ func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...
 
 var quick = leaktest.Options{Settle: time.Second, Confirm: 200 * time.Millisecond}
 
+// TestFast: a server that nobody has told to end fails the test after 2 s, whatever the settle time.
+func TestFast(t *testing.T) {
+	t.Parallel()
+	r := &recorder{T: t}
+	begun := time.Now()
+	l := leaktest.New(r, leaktest.Options{Fast: true, Settle: 5 * time.Minute})
+	c, err := connect(t.Context(), l.Server())
+	require.NoError(t, err)
+	l.Flat(0)
+	_ = c.Close() // the lab has killed it
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "still running after 2 s")
+	assert.Less(t, time.Since(begun), time.Minute)
+}
+
 // client is a connection to a server: a handshake, and one call after the other.
 type client struct {
 	cmd     *exec.Cmd

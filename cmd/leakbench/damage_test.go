@@ -57,7 +57,7 @@ var damages = []struct {
 	{"something after the end", exitUsage, "an event after the end event", func(l []string) string {
 		return strings.Join(l, "") + `{"seq":9999,"t":9999999999999,"kind":"bye","server":"flaky#1"}` + "\n"
 	}},
-	{"a newer version", exitUsage, "written in a newer format", func(l []string) string { return replaced(l, 0, `"version":1`, `"version":2`) }},
+	{"a newer version", exitUsage, "written in a newer format", func(l []string) string { return replaced(l, 0, `"version":1`, `"version":3`) }},
 }
 
 func replaced(lines []string, n int, what, by string) string {

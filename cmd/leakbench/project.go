@@ -40,6 +40,7 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 	if command == nil && f.host == "" {
 		took = hostOfProject(&p, f)
 	}
+	took = append(took, fastOfProject(&p, cmd, f)...)
 	if len(names) == 0 && len(f.choice.levels) == 0 {
 		names, f.choice.levels = p.Scenarios, lists.Map(p.Levels, func(l record.Level) string { return string(l) })
 		took = append(took, p.Plays()...)
@@ -73,6 +74,16 @@ func hostOfProject(p *project.Project, f *runFlags) (took []string) {
 		took = append(took, "confirm "+duration.Text(p.Confirm))
 	}
 	return took
+}
+
+// fastOfProject takes over that the project wants a fast answer, and says so. A gate has no such flag: it takes its time.
+func fastOfProject(p *project.Project, cmd *cobra.Command, f *runFlags) []string {
+	flag := cmd.Flags().Lookup("fast")
+	if !p.Fast || flag == nil || flag.Changed {
+		return nil
+	}
+	f.bench.Limits.Fast = true
+	return []string{"fast"}
 }
 
 // writeProject writes leakbench.yaml for a host file that has just been written, and says so. One that is there stays as it is.

@@ -71,6 +71,8 @@ func (a *app) runCommand() *cobra.Command {
 	a.verboseFlag(cmd, "print all values and the evidence on each process")
 	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to run each scenario")
 	cmd.Flags().Var((*duration.Flag)(&f.soak), "for", "repeat one scenario with one host for this time (a soak); 0: once")
+	cmd.Flags().BoolVar(&f.bench.Limits.Fast, "fast", false,
+		"give up after 2 s what nobody has told to end: for the desk, where a full wait is too long")
 	cmd.Flags().StringVar(&f.server, "server", "",
 		"the server to give to a host that takes one (default: one run for each server of the scenario)")
 	return cmd

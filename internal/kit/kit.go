@@ -15,6 +15,9 @@ const (
 	DoChildren = "children" // what is below the asking process, less Known
 )
 
+// Waiting begins a line that the bench writes to stderr while it waits, so that nobody sits before a silent terminal.
+const Waiting = "leakbench: waiting in "
+
 // Request is a line from the library.
 type Request struct {
 	ID       int64     `json:"id"`
@@ -27,6 +30,7 @@ type Request struct {
 	Driver   *Driver   `json:"driver,omitempty"` // the host of a play: a program instead of the asking process
 	Settle   float64   `json:"settle,omitempty"` // seconds
 	Confirm  float64   `json:"confirm,omitempty"`
+	Fast     bool      `json:"fast,omitempty"`
 	Known    []Process `json:"known,omitempty"`
 	Mark     string    `json:"mark,omitempty"`     // children: what is in the environment of orphans: NAME=VALUE
 	Launched []Launch  `json:"launched,omitempty"` // children: where the library knows processes to have been launched

@@ -52,7 +52,7 @@ func TestExplainSuggests(t *testing.T) {
 
 // slots are what the judge fills in: for all laws, and for one.
 var slots = map[string][]string{
-	"":   {"label", "comm", "name", "cause", "value", "settle", "checkpoint"},
+	"":   {"label", "comm", "name", "cause", "value", "settle", "fast", "checkpoint"},
 	"L3": {"pid", "server", "group", "how", "at"},
 	"L1": {"alive", "seen", "slowest", "wanted"}, "L6": {"limit"}, "L7": {"limit"}, "L8": {"limit", "of"}, "L9": {"grace", "ladder"},
 }
@@ -64,7 +64,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		assert.NotContains(t, kinds, k.ID)
 		kinds[k.ID] = k
 		also += len(k.Also)
-		whole(t, "kind "+k.ID, k, "Also", "Busy", "Severity", "Windows")
+		whole(t, "kind "+k.ID, k, "Also", "Busy", "Early", "Severity", "Windows")
 		assert.True(t, strings.HasSuffix(k.Why, ".") && strings.HasSuffix(k.Fix, "."), k.ID)
 		for _, id := range k.Reports {
 			assert.NotEmpty(t, Thread(id), "%s of %s", id, k.ID)

@@ -49,6 +49,7 @@ type Kind struct {
 	Windows   string          // the fix on Windows, where the other one speaks of what Windows does not have
 	Reports   []string        // public threads that tell of it, by their ids
 	Busy      bool            // its processes use a processor, whatever a thread of theirs waits in when it is looked at
+	Early     bool            // its processes were given up before it was known what becomes of them
 	Severity  record.Severity // of a breach, where that is not the law's; "" is
 	Findings  []Wording       // the first one that fits is a finding's
 }
@@ -149,7 +150,7 @@ func LadderOn(os string) string {
 }
 
 // timed are the kinds that are breaches by the clock, of laws that are not.
-var timed = []string{"late", "late-reaped", "silent", "eof-late", "term-late", "epipe-late", "helper-late"}
+var timed = []string{"late", "late-reaped", "still-running", "still-zombie", "silent", "eof-late", "term-late", "epipe-late", "helper-late"}
 
 // Timed says that a breach of the kind is one by the clock: how long something took, or in which moment it was done.
 func (k *Kind) Timed() bool {

@@ -22,7 +22,7 @@ func newID() string {
 // Header fills in what does not depend on what is played, or with whom: the format, the time, the machine, and an id where there is none.
 func Header(h record.Header) record.Header {
 	h.ID = cmp.Or(h.ID, newID())
-	h.Format, h.Version, h.Started = record.Format, record.Version, time.Now().UTC()
+	h.Format, h.Started = record.Format, time.Now().UTC() // the version is the writer's matter
 	h.System = record.System{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
 	}

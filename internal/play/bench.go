@@ -41,6 +41,8 @@ type Bench struct {
 	Soak   *host.Soak      // nil: a scenario is played once
 	Out    string          // a cell without a folder gets one in here, and "latest" names the newest
 	Live   progress.Params // where and how a run is shown while it runs
+	// OnWait is told what a checkpoint still waits for after some time, besides Live. nil: nobody else wants to know.
+	OnWait func(host.Waiting)
 	// Page says what the report of a run says of its findings. nil: no report is written.
 	Page func(...verdict.Judged) baseline.Baseline
 }
@@ -52,7 +54,7 @@ type Limits record.CommandLimits
 func (l Limits) or(others Limits) Limits {
 	return Limits{
 		cmp.Or(l.Settle, others.Settle), cmp.Or(l.Confirm, others.Confirm), cmp.Or(l.Start, others.Start),
-		cmp.Or(l.Patience, others.Patience),
+		cmp.Or(l.Patience, others.Patience), l.Fast || others.Fast,
 	}
 }
 
@@ -90,10 +92,10 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Seed: c.Seed, Tool: b.Tool,
 		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
 		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
-		Patience: record.Duration(limits.Patience), Turn: c.turn,
+		Patience: record.Duration(limits.Patience), Fast: limits.Fast, Turn: c.turn,
 	}
-	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, onEvent func(record.Event)) error {
-		params.Dir, params.OnEvent = dir, onEvent
+	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, on Watcher) error {
+		params.Dir, params.OnEvent, params.OnWait = dir, on.Event, on.Waiting
 		return host.Run(ctx, params)
 	})
 }
@@ -104,9 +106,15 @@ type Shown struct {
 	Limits record.Limits
 }
 
+// Watcher is told what goes on in a run.
+type Watcher struct {
+	Event   func(record.Event)
+	Waiting func(host.Waiting)
+}
+
 // Keep has a run of a cell made in its folder, and judges what was saved, as One does.
 func (b *Bench) Keep(
-	ctx context.Context, c Cell, known Shown, run func(dir string, onEvent func(record.Event)) error,
+	ctx context.Context, c Cell, known Shown, run func(dir string, on Watcher) error,
 ) (*verdict.Judged, error) {
 	over, err := c.turn(ctx)
 	if err != nil {
@@ -125,7 +133,7 @@ func (b *Bench) Keep(
 	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, known.Steps, known.Limits
 	live := progress.Start(shown)
 	failed := bug.Catch(func() error {
-		return run(c.Dir, func(e record.Event) {
+		return run(c.Dir, Watcher{Event: func(e record.Event) {
 			if hasBegun(e.Kind, c.Host.Kind) {
 				link()
 			}
@@ -133,7 +141,12 @@ func (b *Bench) Keep(
 				over(true)
 			}
 			live.Event(e)
-		})
+		}, Waiting: func(w host.Waiting) {
+			live.Waiting(w.Checkpoint, w.String())
+			if b.OnWait != nil {
+				b.OnWait(w)
+			}
+		}})
 	})
 	live.Stop()
 	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge

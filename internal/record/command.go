@@ -17,8 +17,14 @@ type Command struct {
 	Argv     []string      // the host's own command
 }
 
-// CommandLimits are the times that a command line sets. 0 is not set.
-type CommandLimits struct{ Settle, Confirm, Start, Patience time.Duration }
+// CommandLimits are the times that a command line sets. 0 is not set. Fast is the flag that gives up early.
+type CommandLimits struct {
+	Settle, Confirm, Start, Patience time.Duration
+	Fast                             bool
+}
+
+// fastFlag is what a user writes who wants no full wait.
+const fastFlag = "--fast"
 
 // limitFlag is a flag of a command line, and its time.
 type limitFlag struct {
@@ -36,6 +42,9 @@ func (l CommandLimits) Words() (words []string) {
 		if *f.time > 0 {
 			words = append(words, f.name, f.time.String())
 		}
+	}
+	if l.Fast {
+		words = append(words, fastFlag)
 	}
 	return words
 }
@@ -67,7 +76,7 @@ func ReadCommand(words []string) (c Command) {
 		}
 		return ""
 	}
-	c.Host = after("--host")
+	c.Host, c.Limits.Fast = after("--host"), slices.Contains(words, fastFlag)
 	for _, f := range c.Limits.flags() {
 		if d, err := time.ParseDuration(after(f.name)); err == nil {
 			*f.time = d

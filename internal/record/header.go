@@ -9,9 +9,18 @@ import (
 // Duration is a time.Duration that reads and writes as text ("1.5s").
 type Duration = duration.Duration
 
-// Version is the version of the run file format. A reader refuses a file with
-// a greater one; docs/understand/run-file.md lists what each version changed.
-const Version = 1
+// Version is the latest version of the run file format. A reader refuses a file with a greater one;
+// docs/understand/run-file.md lists what each version changed.
+const Version = 2
+
+// version is the earliest one that says what the header says: an older reader has to refuse no more files than it would misjudge. It
+// would call leaked what a fast run has not waited for.
+func (h *Header) version() int {
+	if h.Limits.Fast > 0 {
+		return 2
+	}
+	return 1
+}
 
 // Format is the value of Header.Format in every run file.
 const Format = "leakbench-run"
@@ -198,10 +207,16 @@ type Limits struct {
 	NoFile           int                 `json:"nofile,omitempty"`           // open files of the host (RLIMIT_NOFILE); 0: as many as the bench
 	Severity         map[string]Severity `json:"severity,omitempty"`         // by law: how a breach counts; default error, L5, L6, L9 warning
 	Patience         Duration            `json:"patience,omitempty"`         // how long a patient step waits for the host's own time limit
+	// Fast is after how long a checkpoint gives up what is still running, though Settle and Confirm are longer: the user wanted it so, and
+	// learns less. A server that was told to end is waited for all the same. 0: it gives nothing up.
+	Fast Duration `json:"fast,omitempty"`
 	// Controls says that each label that the host launches must have its
 	// control in the file. Runs of before there were controls do not say it.
 	Controls bool `json:"controls,omitempty"`
 }
+
+// FastWait is the least that Limits.Fast is: so long a user who wants a fast answer looks at what is still running.
+const FastWait = Duration(2 * time.Second)
 
 // Severity of a finding.
 type Severity string

@@ -182,9 +182,9 @@ func TestForeignFiles(t *testing.T) {
 
 func TestANewerFormatSaysSo(t *testing.T) {
 	t.Parallel()
-	_, err := decode(`{"format":"leakbench-run","version":2,"id":{"of":"another type"},"tool":{"version":"v9.1"}}` + "\n")
+	_, err := decode(`{"format":"leakbench-run","version":3,"id":{"of":"another type"},"tool":{"version":"v9.1"}}` + "\n")
 	require.ErrorIs(t, err, ErrNewerFormat)
-	require.EqualError(t, err, `written in a newer format: the file has version 2 (written by leakbench "v9.1"), this leakbench reads up to 1; a newer leakbench reads it`)
+	require.EqualError(t, err, `written in a newer format: the file has version 3 (written by leakbench "v9.1"), this leakbench reads up to 2; a newer leakbench reads it`)
 }
 
 func TestUnknownFieldsAreRead(t *testing.T) {

@@ -240,6 +240,8 @@ const (
 	EarlyFinal EarlyEnd = "final"
 	// EarlyWaited: all survivors were watched in full before, at an earlier checkpoint.
 	EarlyWaited EarlyEnd = "waited-before"
+	// EarlyFast: the user wanted no longer wait (Limits.Fast). Nobody knows whether the survivors would have ended.
+	EarlyFast EarlyEnd = "fast"
 )
 
 // EndReason says how a run ended.

@@ -71,7 +71,7 @@ func (w *Writer) WriteHeader(h Header) error {
 		return errors.New("the run file has a header already")
 	}
 	now := time.Now()
-	h.Format, h.Version = cmp.Or(h.Format, Format), cmp.Or(h.Version, Version)
+	h.Format, h.Version = cmp.Or(h.Format, Format), cmp.Or(h.Version, h.version())
 	if h.Started.IsZero() {
 		h.Started = now.UTC()
 	}

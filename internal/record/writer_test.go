@@ -51,7 +51,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, run.Truncated)
 		assert.Equal(t, Format, run.Header.Format)
-		assert.Equal(t, Version, run.Header.Version)
+		assert.Equal(t, 1, run.Header.Version, "older readers read it as well")
 		assert.Equal(t, "storm", run.Header.Scenario.Name)
 		assert.Equal(t, Duration(time.Second), run.Header.Limits.Settle)
 		assert.WithinDuration(t, time.Now(), run.Header.Started, time.Minute)
@@ -65,6 +65,22 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, run.Events, 3)
 	}
+}
+
+// TestAFastRunIsForNewerReaders: an older one would call leaked what was given up.
+func TestAFastRunIsForNewerReaders(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	w, err := Create(path)
+	require.NoError(t, err)
+	h := whole("abc")
+	h.Limits.Fast = FastWait
+	require.NoError(t, w.WriteHeader(h))
+	end(t, w)
+	run, err := Read(path)
+	require.NoError(t, err)
+	assert.Equal(t, 2, run.Header.Version)
+	assert.Equal(t, FastWait, run.Header.Limits.Fast)
 }
 
 func TestEventsOfManyGoroutinesAreInTheFileInOrder(t *testing.T) {

@@ -16,11 +16,14 @@ type Impact struct {
 	Unreaped int // were never waited for
 	Faults   int // did wrong while they were wanted
 	Other    int // errors about anything else
+	// Early says that all of them are about processes that were given up before it was known what becomes of them.
+	Early bool
 }
 
 // ImpactOf counts each server once, in however many findings it stands.
 func ImpactOf(v *verdict.Verdict) Impact {
 	var all Impact
+	settled := false
 	into := map[law.Subject]*int{law.Left: &all.Left, law.Harmed: &all.Harmed, law.Unreaped: &all.Unreaped, law.Faulty: &all.Faults}
 	type process struct {
 		shows law.Subject
@@ -32,6 +35,8 @@ func ImpactOf(v *verdict.Verdict) Impact {
 		if !f.IsError() {
 			continue
 		}
+		kind := law.KindOf(f.Kind)
+		all.Early, settled = all.Early || kind.Early, settled || !kind.Early
 		n := into[law.Of(f.Law).Shows]
 		if n == nil {
 			n = &all.Other
@@ -44,16 +49,22 @@ func ImpactOf(v *verdict.Verdict) Impact {
 			}
 		}
 	}
+	all.Early = all.Early && !settled
 	return all
 }
 
 // fault is the word for a server that gives no answer, or a wrong one, and leaks nothing.
 const fault = "fault"
 
+// givenUp is the word for processes that may yet end: nobody has waited for that.
+const givenUp = "still running"
+
 // Word is the outcome as a person reads it: a host that killed what it should have left alone has not just leaked, and a server that
-// does not answer has not leaked at all.
+// does not answer has not leaked at all. Nobody knows it of one that was given up.
 func (i Impact) Word(o verdict.Outcome) string {
 	switch {
+	case o == verdict.Leak && i.Early:
+		return givenUp
 	case o == verdict.Leak && i == Impact{Faults: i.Faults} && i.Faults > 0:
 		return fault
 	case o != verdict.Leak || i.Harmed == 0:

@@ -60,7 +60,7 @@ func Played(runs []verdict.Judged, not int) string {
 
 // OutcomeWord is what a run came to, in the words of a terminal: a server that does not answer has leaked nothing.
 func OutcomeWord(v *verdict.Verdict) string {
-	if word := ImpactOf(v).Word(v.Outcome); word == fault {
+	if word := ImpactOf(v).Word(v.Outcome); word == fault || word == givenUp {
 		return word
 	}
 	return string(v.Outcome)

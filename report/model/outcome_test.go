@@ -55,7 +55,7 @@ func TestTheGravestFindingComesFirst(t *testing.T) {
 	assert.Empty(t, GravestFirst(nil))
 }
 
-// TestAFaultIsNoLeak: a server that gives no answer has leaked nothing. One that is left as well has.
+// TestAFaultIsNoLeak: a server that gives no answer has leaked nothing. One that is left as well has. Of one that was given up nobody knows.
 func TestAFaultIsNoLeak(t *testing.T) {
 	t.Parallel()
 	run := func(o verdict.Outcome, findings ...verdict.Finding) verdict.Judged {
@@ -64,18 +64,25 @@ func TestAFaultIsNoLeak(t *testing.T) {
 	of := func(law string) verdict.Finding {
 		return verdict.Finding{Law: law, Severity: record.SeverityError, Count: 1}
 	}
+	early := func(law, kind string) verdict.Finding {
+		f := of(law)
+		f.Kind = kind
+		return f
+	}
 	warning := of("S2")
 	warning.Severity = record.SeverityWarning
 	runs := []verdict.Judged{
 		run(verdict.Leak, of("S1")), run(verdict.Leak, of("S6"), warning), run(verdict.Leak, of("S1"), of("S2")), run(verdict.Leak, of("S1"), of("S7")), run(verdict.Clean, warning),
 		run(verdict.Leak, of("L1")),
+		run(verdict.Leak, early("L1", "still-running"), early("L4", "still-zombie"), warning),
+		run(verdict.Leak, early("L1", "still-running"), of("L2")),
 	}
 	words := []string{}
 	for i := range runs {
 		words = append(words, OutcomeWord(&runs[i].Verdict))
 	}
-	assert.Equal(t, []string{"fault", "fault", "leak", "leak", "clean", "leak"}, words)
-	assert.Equal(t, "1 clean, 2 fault, 3 leak", Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive))
+	assert.Equal(t, []string{"fault", "fault", "leak", "leak", "clean", "leak", "still running", "leak"}, words)
+	assert.Equal(t, "1 clean, 2 fault, 4 leak, 1 still running", Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive))
 }
 
 // TestAdviceOnServersThatWereNotLaunched sends nobody to a configuration that has worked.

@@ -26,6 +26,8 @@ export interface LabOptions {
     settle?: number;
     /** Seconds for which a survivor is watched after that: 1. */
     confirm?: number;
+    /** Fail after 2 s for a server that nobody has told to end; so does LEAKBENCH_FAST=1. */
+    fast?: boolean;
     /** Folder for runs and their pages. */
     out?: string;
 }

@@ -122,8 +122,8 @@ export const bench = () => (shared ??= new Bench(process.env.LEAKBENCH_OUT));
 export class Lab {
     playing = 0; // scenarios
 
-    constructor({ name = 'test', settle = 15, confirm = 1, out = undefined } = {}) {
-        this.common = { name, settle, confirm, out };
+    constructor({ name = 'test', settle = 15, confirm = 1, out = undefined, fast = undefined } = {}) {
+        this.common = { name, settle, confirm, out, fast };
     }
 
     /**

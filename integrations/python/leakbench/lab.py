@@ -111,10 +111,10 @@ def checked(answer):
 class Lab:
     """The servers of one test."""
 
-    def __init__(self, bench, name, settle=15.0, confirm=1.0, out=None):
+    def __init__(self, bench, name, settle=15.0, confirm=1.0, out=None, fast=False):
         self.bench = bench
         self.unplayed = 0  # scenarios that nobody has awaited
-        self.common = {"name": name, "settle": settle, "confirm": confirm, **({"out": str(out)} if out else {})}
+        self.common = {"name": name, "settle": settle, "confirm": confirm, "fast": fast, **({"out": str(out)} if out else {})}
 
     def __repr__(self):  # pytest shows the arguments of a test that fails
         return f"<leakbench.lab.Lab of {self.common['name']}>"

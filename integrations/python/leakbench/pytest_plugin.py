@@ -21,10 +21,11 @@ def pytest_addoption(parser):
     group.addoption("--leakbench-out", default=None, metavar="DIR", help="folder for the runs and pages of mcp_lab (default: pytest's own)")
     parser.addini("leakbench_settle", "seconds in which a process that should be gone may still be there (default 15, of --leakbench 5)", default="")
     parser.addini("leakbench_confirm", "seconds for which a survivor is watched after that (default 1)", default="")
+    parser.addini("leakbench_fast", "give up after 2 s a server that nobody has told to end; so does LEAKBENCH_FAST=1", type="bool", default=False)
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "leakbench(settle=15, confirm=1, allow=False): seconds to wait, or allow the test to leave processes")
+    config.addinivalue_line("markers", "leakbench(settle=15, confirm=1, fast=False, allow=False): how long to wait, or allow the test to leave processes")
     if config.getoption("--leakbench"):
         os.environ[MARK] = f"{os.getpid()}.{os.urandom(4).hex()}"
         config.stash[SHARED] = []
@@ -58,7 +59,9 @@ def mcp_lab(request, tmp_path_factory):
     name = re.sub(r"[^\w.-]+", "-", request.node.name)
     given = request.config.getoption("--leakbench-out")
     out = Path(given) if given else tmp_path_factory.mktemp("leakbench")
-    lab = Lab(bench_of(request.config), name, setting(request.node, "settle", 15), setting(request.node, "confirm", 1), out)
+    marker = request.node.get_closest_marker("leakbench")
+    fast = bool((marker.kwargs if marker else {}).get("fast", request.config.getini("leakbench_fast")))
+    lab = Lab(bench_of(request.config), name, setting(request.node, "settle", 15), setting(request.node, "confirm", 1), out, fast)
     yield lab
     __tracebackhide__ = True
     lab.close()

@@ -75,6 +75,10 @@ func (f *Facts) known(servers []*history.Server) []*history.Server {
 	return servers
 }
 
+// Watched says that the survivors were watched after the settle time: one that has gone meanwhile is late. Where the user wanted no long
+// wait, the settle time itself may not have been over.
+func (cp *Checkpoint) Watched() bool { return cp.Early != record.EarlyFast || cp.Confirm != nil }
+
 func (f *Facts) watchedUntil(cp *Checkpoint) int64 {
 	switch {
 	case cp.ConfirmAt >= 0:

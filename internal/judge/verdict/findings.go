@@ -63,7 +63,7 @@ func (f *casefile) findings() []Finding {
 
 func (f *casefile) finding(print string, group []*breach.Breach) Finding {
 	first := group[0]
-	kind, d := law.KindOf(first.Kind), f.describe(group)
+	kind, d := fullKind(first), f.describe(group)
 	own := law.KindOf(d.kind)
 	words := own.Wording(first.Law, first.Cause)
 	os := f.Header.System.OS
@@ -74,7 +74,7 @@ func (f *casefile) finding(print string, group []*breach.Breach) Finding {
 		Why: prose.Paragraph(d.head, first.Narrative, alike(group)),
 		Fix: prose.Paragraph(d.cause.FixOn(os), kind.FixOn(os)), Reports: law.Cite(kind.Reports),
 	}
-	if d.cause.Alone && (first.Kind == "deaf" || first.Kind == "not-escalated") {
+	if d.cause.Alone && (kind.ID == "deaf" || kind.ID == "not-escalated") {
 		out.Fix = d.cause.FixOn(os)
 	}
 	if first.Fix != "" {
@@ -144,6 +144,7 @@ func (f *casefile) describe(group []*breach.Breach) *description {
 	d := &description{kind: b.Kind, values: law.Values{
 		"label": prose.Plain(b.Label), "comm": prose.Plain(b.Comm), "name": prose.Plain(b.Label),
 		"cause": cmp.Or(b.When, law.CauseOf(b.Cause).Text), "value": b.Value, "settle": prose.Span(f.Header.Limits.Settle),
+		"fast": prose.Span(f.Header.Limits.Fast),
 	}}
 	if b.Server == nil {
 		d.values["name"] = prose.Plain(b.Comm)

@@ -87,9 +87,17 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach.B
 		}
 		b.Kind, b.Cause, lost.head = kind, b.Cause.As(kind), prose.Paragraph(lost.head, why)
 	}
-	var seen []string
-	until := cp.WatchedUntil
-	if s.Died >= 0 && s.Died <= until && b.Kind != "ghost" {
+	seen := f.seenFlat(b, cp, &lost.head)
+	b.SawServer(s, s.Session, seen...)
+	says, like := prose.Survivor(s, b.Evidence, cp.SettledAt, prose.Known{Signals: f.Signals()})
+	b.Narrative, b.Like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
+	return b
+}
+
+// seenFlat says what was seen of a server that should have been gone. One that ended after all is late.
+func (f *casefile) seenFlat(b *breach.Breach, cp *facts.Checkpoint, head *string) (seen []string) {
+	s, until := b.Server, cp.WatchedUntil
+	if s.Died >= 0 && s.Died <= until && b.Kind != "ghost" && cp.Watched() {
 		if b.Was.Cause != "" {
 			b.Was.Kind, b.Was.Cause = "late", b.Was.Cause.As(b.Was.Kind)
 		}
@@ -98,6 +106,7 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach.B
 		b.At = append(b.At, s.Died)
 	} else {
 		seen = append(seen, "still running "+prose.Span(until-cp.Begun)+" after the checkpoint began")
+		f.giveUp(b, cp, head)
 		if s.Died >= 0 {
 			seen = append(seen, "gone "+f.when(s.Died))
 		}
@@ -105,10 +114,7 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach.B
 	if b.Evidence != nil && b.Evidence.RSS > 0 {
 		seen = append(seen, prose.Mebibytes(b.Evidence.RSS))
 	}
-	b.SawServer(s, s.Session, seen...)
-	says, like := prose.Survivor(s, b.Evidence, cp.SettledAt, prose.Known{Signals: f.Signals()})
-	b.Narrative, b.Like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
-	return b
+	return seen
 }
 
 // when is a moment, as far as it matters for a server that should have gone long ago.

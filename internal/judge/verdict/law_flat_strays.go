@@ -44,6 +44,7 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach.Br
 			about = fmt.Sprintf("It is the launcher of %s, which was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))
 		}
 	}
+	f.giveUp(b, cp, &about)
 	b.Saw(nil, s.Identity, s.Comm, "", f.lasted(cp, s.Process)...)
 	says, like := prose.Survivor(nil, e, cp.SettledAt, prose.Known{Signals: f.Signals()})
 	b.Narrative, b.Like = prose.Paragraph(about, says), b.Kind+like

@@ -120,13 +120,15 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach.Br
 	if b.Kind == "eof-withheld" && f.WithheldByItsOwn(s, e) {
 		b.Was.Kind, b.Was.Cause = f.leftKind(s, p, nil, false, cp.WatchedUntil), b.Cause
 	}
+	about := f.aboutLeft(b, p)
+	f.giveUp(b, cp, &about)
 	seen := f.lasted(cp, p)
 	if p.RSS > 0 {
 		seen = append(seen, prose.Mebibytes(p.RSS))
 	}
 	b.Saw(s, p.Identity, p.Comm, "", seen...)
 	says, like := prose.Survivor(s, e, cp.WatchedUntil, prose.Known{Signals: f.Signals(), Busy: b.Kind == "spinner"})
-	b.Narrative, b.Like = prose.Paragraph(says, f.aboutLeft(b, p), f.control(s)), like
+	b.Narrative, b.Like = prose.Paragraph(says, about, f.control(s)), like
 	return b
 }
 
@@ -207,7 +209,7 @@ func watchdogged(s *history.Server) bool {
 func describeLeft(f *casefile, group []*breach.Breach, d *description) {
 	b := group[0]
 	d.head, d.cause = prose.Sentence(prose.Capital(prose.HostEnd(b.Host, len(f.Hosts()) < 2))), law.CauseOf(ending(b.Host))
-	if b.Server == nil {
+	if b.Server == nil && !law.KindOf(b.Kind).Early {
 		d.kind = "helper"
 	}
 }

@@ -106,7 +106,8 @@ func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach.
 		until = cp.SettledAt
 		seen = []string{"a zombie for " + prose.Span(until-since) + " to " + prose.Span(cp.ConfirmAt-since)}
 	}
-	if at, gone := f.reapedLater(cp, p); b.Kind == "zombie" && gone {
+	givenUp := b.Kind == "zombie" && cp.Early == record.EarlyFast
+	if at, gone := f.reapedLater(cp, p); b.Kind == "zombie" && gone && !givenUp {
 		b.Kind, b.Was.Kind, b.Was.Cause = "late-reaped", b.Kind, b.Cause
 		seen = []string{"a zombie for " + prose.Span(until-since) + " to " + prose.Span(at-since)}
 	}
@@ -115,6 +116,9 @@ func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach.
 	b.Narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.",
 		name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
 	b.Like = role
+	if givenUp {
+		f.giveUpZombie(b)
+	}
 	return b
 }
 

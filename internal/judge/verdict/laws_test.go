@@ -311,7 +311,7 @@ func TestEachLawHasItsRule(t *testing.T) {
 
 func allCases() []caseOf {
 	var all []caseOf
-	for _, cases := range [][]caseOf{flatCases, strayCases, leftCases, reapedCases, collateralCases, spawningCases, shutdownCases, recoveryCases, growthCases, gracefulCases, sharedCases, evidenceCases, twinCases, recycledCases} {
+	for _, cases := range [][]caseOf{flatCases, strayCases, leftCases, reapedCases, fastCases, collateralCases, spawningCases, shutdownCases, recoveryCases, growthCases, gracefulCases, sharedCases, evidenceCases, twinCases, recycledCases} {
 		all = append(all, cases...)
 	}
 	return all

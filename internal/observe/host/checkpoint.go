@@ -26,14 +26,14 @@ func (r *run) checkpoint(ctx context.Context, name string, live map[string]int) 
 	cp := record.Checkpoint{Name: name, HostGone: r.gone(), Wants: r.wants(live)}
 	r.forgetAtHostEnd(cp.HostGone)
 	r.Emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
-	begun := time.Now()
-	quiet, state, err := r.settle(ctx, &cp, r.limits.Settle.D(), r.limits.Quiet.D())
+	begun, w := time.Now(), r.newWatch()
+	quiet, state, err := r.settle(ctx, &cp, w, r.limits.Settle.D())
 	if err != nil {
 		return err
 	}
 	r.EmitCensus(record.CensusSettled, name, state.census)
 	if !quiet {
-		if err := r.confirm(ctx, &cp, state); err != nil {
+		if err := r.confirm(ctx, &cp, w, state); err != nil {
 			return err
 		}
 	}
@@ -119,10 +119,10 @@ func (s *state) right() bool {
 	return len(s.extra)+len(s.zombies)+len(s.missing) == 0 && !s.unclear
 }
 
-// settle looks until the state has been right for the time quiet, at most for the time limit. What an earlier checkpoint has
+// settle looks until the state has been right for a while, at most for the time limit. What an earlier checkpoint has
 // waited for is not waited for again, but is in the returned state. How far the wait was stretched is added to the checkpoint.
-func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
-	deadline := patience.Deadline{Limit: limit}
+func (r *run) settle(ctx context.Context, cp *record.Checkpoint, w *watch, limit time.Duration) (bool, *state, error) {
+	deadline, quiet := patience.Deadline{Limit: limit}, r.limits.Quiet.D()
 	var rightSince time.Time
 	defer func() { // what was right in time, and stayed so, needed no stretching
 		if rightSince.IsZero() || !deadline.Keeps(rightSince) {
@@ -138,6 +138,7 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 			return false, nil, err
 		}
 		deadline.See(*all.census.Load)
+		w.see(*all.census.Load)
 		now := time.Now()
 		switch {
 		case !waitFor.right():
@@ -151,11 +152,12 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 		if left <= 0 {
 			return all.right(), all, nil
 		}
-		if still.See(now, r.isFinal(cp, all), all.census) {
-			cp.Early = record.EarlyFinal
+		if why := r.early(w, &still, cp, all, waitFor, now); why != "" {
+			cp.Early = why
 			return false, all, nil
 		}
-		if err := patience.UntilNews(ctx, news, next, min(pause, left)); err != nil {
+		r.tell(w, cp, waitFor, now, left)
+		if err := patience.UntilNews(ctx, news, next, w.within(min(pause, left), now)); err != nil {
 			return false, nil, err
 		}
 		pause = min(2*pause, lookMax)

@@ -63,7 +63,8 @@ func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok fu
 	if *vain >= mostWaits {
 		limit = 0
 	}
-	deadline := time.Now().Add(limit)
+	begun := time.Now()
+	deadline := begun.Add(limit)
 	for pause := lookMin; ; pause = min(2*pause, lookMax) {
 		news, next := r.newsChan(), time.Now().Add(lookMin)
 		state, _, err := r.look(ctx, record.Checkpoint{Wants: r.wants(nil)})
@@ -74,7 +75,8 @@ func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok fu
 			*vain = 0
 			return state, nil
 		}
-		if !time.Now().Before(deadline) {
+		enough := r.limits.Fast > 0 && time.Since(begun) >= fastRest && r.mayGiveUp(state)
+		if enough || !time.Now().Before(deadline) {
 			*vain++
 			return state, nil
 		}

@@ -41,7 +41,7 @@ func (p Params) Limits() record.Limits {
 
 // wish is what the user insists on.
 func (p Params) wish() fit.Wish {
-	return fit.Wish{Settle: p.Settle, Confirm: p.Confirm, Patience: p.Patience, Plays: p.Soak.most()}
+	return fit.Wish{Settle: p.Settle, Confirm: p.Confirm, Patience: p.Patience, Fast: p.Fast, Plays: p.Soak.most()}
 }
 
 // plan is the scenario's, less the laws that can't be judged.

@@ -49,6 +49,7 @@ type Params struct {
 	Settle   record.Duration // 0: the host profile's, else the scenario's
 	Confirm  record.Duration // 0: likewise
 	Patience record.Duration // 0: the scenario's
+	Fast     bool            // what is still running after 2 s is given up, where nothing says that it takes longer
 	// Start is how long the host may take to come up: to say hello or, a command, to connect to its first server. 0 is 15 s.
 	Start record.Duration
 	Soak  *Soak // nil: the scenario is played once
@@ -56,6 +57,8 @@ type Params struct {
 	Turn func(context.Context) (over func(up bool), err error)
 	// OnEvent sees each event once it is in the file. It must not block.
 	OnEvent func(record.Event)
+	// OnWait is told once of each checkpoint what is still waited for after some time. It must not block.
+	OnWait func(Waiting)
 	// Sample is how often a census is taken for the curves; 0 is 250 ms.
 	Sample time.Duration
 

@@ -20,32 +20,47 @@ func (r *run) forgetAtHostEnd(gone bool) {
 	clear(r.missed)
 }
 
-// confirm gathers the evidence on the survivors and watches them on: one that goes after all is late, one that stays is leaked.
-func (r *run) confirm(ctx context.Context, cp *record.Checkpoint, s *state) error {
+// confirm gathers the evidence on the survivors and watches them on: one that goes after all is late, one that stays is leaked. Where
+// the user wants no more waiting, nobody will know.
+func (r *run) confirm(ctx context.Context, cp *record.Checkpoint, w *watch, s *state) error {
 	if _, err := r.Evidence(ctx, s.survivors()); err != nil {
 		return err
 	}
 	limit := r.limits.Confirm.D()
-	if r.knows(s) && cp.Early == "" {
+	switch {
+	case cp.Early != "":
+	case r.knows(s):
 		cp.Early = record.EarlyWaited
+	case w.fast != nil && len(s.missing) == 0 && r.unknown(s).right():
+		cp.Early = record.EarlyFast // an earlier checkpoint has given it up
+	}
+	if cp.Early == record.EarlyFast {
+		r.remember(cp, s)
+		return nil
 	}
 	if cp.Early != "" {
 		limit = min(limit, patience.Watch)
 	}
-	_, s, err := r.settle(ctx, cp, limit, r.limits.Quiet.D())
+	w.settled, w.more = true, 0
+	_, s, err := r.settle(ctx, cp, w, limit)
 	if err != nil {
 		return err
 	}
 	r.EmitCensus(record.CensusConfirm, cp.Name, s.census)
+	r.remember(cp, s)
+	return nil
+}
+
+// remember notes what need not be waited for again. What was given up early was not watched in full.
+func (r *run) remember(cp *record.Checkpoint, s *state) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range s.survivors() {
-		r.known[id], r.waited[id] = true, true
+		r.known[id], r.waited[id] = true, r.waited[id] || cp.Early != record.EarlyFast
 	}
 	for _, want := range s.missing {
 		r.missed[want.Label+"\x00"+want.Session] = true
 	}
-	return nil
 }
 
 // isFinal says that nothing can change any more in what the host has left behind.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/kit"
 	"github.com/leakbench/leakbench/internal/observe/host"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
@@ -35,6 +37,8 @@ type Params struct {
 	// Settle is how long a server that should be gone may still be there, Confirm how long a survivor is watched after
 	// that, to tell a late one from a leaked one. 0 is 15 s and 1 s.
 	Settle, Confirm time.Duration
+	Fast            bool      // what nobody has told to end is given up after 2 s
+	Err             io.Writer // for what is still waited for after some time; nil: nobody wants to know
 }
 
 // The longest teardown of any published client, and what it takes to see that a survivor stays.
@@ -44,7 +48,17 @@ const (
 )
 
 func (p Params) bench() play.Bench {
-	return play.Bench{Self: p.Self, Tool: p.Tool, Out: p.Out, Page: play.Listed, Limits: play.Limits{Settle: p.Settle, Confirm: p.Confirm}}
+	return play.Bench{
+		Self: p.Self, Tool: p.Tool, Out: p.Out, Page: play.Listed, OnWait: p.waiting,
+		Limits: play.Limits{Settle: p.Settle, Confirm: p.Confirm, Fast: p.Fast},
+	}
+}
+
+// waiting says what a test waits for.
+func (p Params) waiting(w host.Waiting) {
+	if p.Err != nil {
+		fmt.Fprintf(p.Err, "%s%s: %s: %s\n", kit.Waiting, text.Printable(p.Name), text.Printable(w.Checkpoint), text.Printable(w.String()))
+	}
 }
 
 // Failure is what a run of a lab has shown, other than that all is well.
@@ -165,18 +179,20 @@ func (l *Lab) begin(ctx context.Context) (err error) {
 	l.live, err = host.Begin(ctx, host.Params{
 		Self: l.p.Self, Dir: l.dir, Tool: l.p.Tool, Seed: 1, Caller: &host.Caller{PID: l.p.PID},
 		Settle: record.Duration(l.p.Settle), Confirm: record.Duration(l.p.Confirm), // before those of the host's profile
+		Fast: l.p.Fast, OnWait: l.p.waiting,
 		Scenario: &scenarios.Scenario{Name: "lab", Title: "What a test does with its servers", Limits: limits},
-		Host:     inProcess(l.p.Name),
+		Host:     inProcess(l.p),
 	})
 	return err
 }
 
-// inProcess is the caller's process as a run has it.
-func inProcess(name string) subject.Spec {
-	return subject.Spec{
-		Name: name, About: "the process of a test", Kind: record.KindDriver, Argv: os.Args[:1],
-		Profile: record.Profile{Settle: record.Duration(defaultSettle), Confirm: record.Duration(defaultConfirm)},
+// inProcess is the caller's process as a run has it. A fast answer waits for what a host declares: these times it did not declare.
+func inProcess(p Params) subject.Spec {
+	s := subject.Spec{Name: p.Name, About: "the process of a test", Kind: record.KindDriver, Argv: os.Args[:1]}
+	if !p.Fast {
+		s.Profile = record.Profile{Settle: record.Duration(defaultSettle), Confirm: record.Duration(defaultConfirm)}
 	}
+	return s
 }
 
 // Alive is how many servers are alive, by the ledger. It asks nothing of anybody.

@@ -140,6 +140,9 @@ func (s *server) params(r kit.Request) Params {
 	p := s.p
 	p.Name, p.Out = cmp.Or(r.Name, p.Name), cmp.Or(r.Out, p.Out)
 	p.Settle, p.Confirm = cmp.Or(seconds(r.Settle), p.Settle), cmp.Or(seconds(r.Confirm), p.Confirm)
+	if p.Fast = p.Fast || r.Fast; p.Fast { // what was told to end has as long as ever
+		p.Settle, p.Confirm = cmp.Or(p.Settle, defaultSettle), cmp.Or(p.Confirm, defaultConfirm)
+	}
 	return p
 }
 
@@ -169,7 +172,7 @@ func (s *server) play(ctx context.Context, r kit.Request) error {
 	if scenario, err = scenario.Inside(); err != nil {
 		return &ownHost{err}
 	}
-	return playOne(ctx, p, scenario, inProcess(p.Name), func() (*host.Caller, error) {
+	return playOne(ctx, p, scenario, inProcess(p), func() (*host.Caller, error) {
 		lines, to := io.Pipe()
 		s.mu.Lock()
 		s.plays[r.ID] = to
@@ -187,7 +190,7 @@ func separate(ctx context.Context, p Params, s *scenarios.Scenario, d kit.Driver
 	if s.Place != "" {
 		return errors.New("scenario " + s.Name + " asks for a place of its own, which a test cannot have: use leakbench run")
 	}
-	spec := inProcess(p.Name)
+	spec := inProcess(p)
 	spec.About, spec.Argv, spec.Env = "a test, in a process of its own", d.Argv, d.Env
 	return playOne(ctx, p, s, spec, nil)
 }

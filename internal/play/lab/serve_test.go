@@ -2,9 +2,12 @@ package lab_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +23,7 @@ type library struct {
 	in   io.WriteCloser
 	out  *bufio.Scanner
 	over chan error
+	errs bytes.Buffer // read once over has said that it is over
 }
 
 func newLibrary(t *testing.T) *library {
@@ -28,8 +32,8 @@ func newLibrary(t *testing.T) *library {
 	require.NoError(t, err)
 	requests, in := io.Pipe()
 	out, answers := io.Pipe()
-	l := &library{t, in, bufio.NewScanner(out), make(chan error, 1)}
-	p := lab.Params{Self: self, Out: t.TempDir(), PID: os.Getpid(), Settle: time.Second, Confirm: 100 * time.Millisecond}
+	l := &library{t: t, in: in, out: bufio.NewScanner(out), over: make(chan error, 1)}
+	p := lab.Params{Self: self, Out: t.TempDir(), PID: os.Getpid(), Settle: time.Second, Confirm: 100 * time.Millisecond, Err: &l.errs}
 	go func() {
 		l.over <- lab.Serve(t.Context(), p, requests, answers)
 		answers.Close()
@@ -71,6 +75,33 @@ func TestServe(t *testing.T) {
 	require.Error(t, cmd.Wait(), "killed")
 	require.NoError(t, l.in.Close())
 	assert.NoError(t, <-l.over)
+}
+
+// TestServeFast: a server that nobody has told to end is given up after 2 s, whatever the limits; without that, it is said what is waited for.
+func TestServeFast(t *testing.T) {
+	t.Parallel()
+	for _, fast := range []bool{true, false} {
+		t.Run(strconv.FormatBool(fast), func(t *testing.T) {
+			t.Parallel()
+			l := newLibrary(t)
+			more := `"settle":30`
+			if !fast {
+				more = `"settle":3`
+			}
+			more += `,"fast":` + strconv.FormatBool(fast)
+			server := l.ask(`{"id":1,"do":"server","name":"a",` + more + `}`)
+			require.NotEmpty(t, server.Argv, server.Error)
+			start(t, server.Argv)
+			require.Empty(t, l.ask(`{"id":2,"do":"flat","name":"a","n":1,`+more+`}`).Outcome, "it has come up")
+			leak := l.ask(`{"id":3,"do":"close","name":"a",` + more + `}`)
+			assert.Equal(t, "leak", leak.Outcome)
+			assert.Equal(t, fast, strings.Contains(leak.Text, "L1 still-running"), leak.Text)
+			require.NoError(t, l.in.Close())
+			require.NoError(t, <-l.over)
+			waiting := "leakbench: waiting in a: flat(0): still running after 2 s: server1#1; waiting up to "
+			assert.Equal(t, !fast, strings.Contains(l.errs.String(), waiting), l.errs.String())
+		})
+	}
 }
 
 // TestAPlayHasADriver: the first that a library hears of a play is that it must have one. Its end ends the play.

@@ -30,7 +30,7 @@ type Counting struct {
 // Count begins to show how far something has come, of which left things are to be done.
 func Count(out io.Writer, mode Mode, left int) *Counting {
 	c := &Counting{out: out, mode: mode, begun: time.Now(), now: time.Now, left: left, screen: newScreen()}
-	c.show(out, mode, c.line)
+	c.show(out, mode, nil, c.line)
 	return c
 }
 
@@ -123,7 +123,7 @@ func Wait(out io.Writer, mode Mode, what string) *Waiting {
 	if mode == Plain {
 		fmt.Fprintln(out, w.what)
 	}
-	w.show(out, mode, w.line)
+	w.show(out, mode, nil, w.line)
 	return w
 }
 

@@ -50,7 +50,7 @@ type Line struct {
 	doing string
 	since time.Duration // when a checkpoint began that has not ended; 0: there is none
 
-	lines chan string // of a plain show, for the goroutine that writes
+	lines chan string // that stay, for the goroutine that writes
 	screen
 }
 
@@ -70,7 +70,7 @@ func Start(p Params) *Line {
 		go l.write()
 		return l
 	}
-	l.show(p.Out, p.Mode, func() string {
+	l.show(p.Out, p.Mode, l.lines, func() string {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.line(time.Since(l.begun))
@@ -126,6 +126,13 @@ func (l *Line) Event(e record.Event) {
 	}
 }
 
+// Waiting says what a checkpoint waits for. Nobody should sit before a line that does not move without knowing why, and for how long.
+func (l *Line) Waiting(checkpoint, what string) {
+	if l.p.Mode != None {
+		l.say("  %s: %s\n", text.Printable(checkpoint), text.Printable(what))
+	}
+}
+
 func (l *Line) milestone(c record.Checkpoint) {
 	state := "as expected"
 	if !c.Quiet {
@@ -133,6 +140,8 @@ func (l *Line) milestone(c record.Checkpoint) {
 	}
 	why := ""
 	switch {
+	case c.Early == record.EarlyFast:
+		why = " (given up: this run is to be fast)"
 	case c.Stretched > 0:
 		why = fmt.Sprintf(" (%s longer than the limit, as processes had to wait for a processor)", c.Stretched)
 	case c.Early == record.EarlyFinal:
@@ -155,8 +164,8 @@ type screen struct{ stop, over chan struct{} }
 
 func newScreen() screen { return screen{make(chan struct{}), make(chan struct{})} }
 
-// show begins to draw a line again and again, on a terminal, and clears it in the end.
-func (s screen) show(out io.Writer, mode Mode, line func() string) {
+// show begins to draw a line again and again, on a terminal, and clears it in the end. Lines that stay go above it.
+func (s screen) show(out io.Writer, mode Mode, stay <-chan string, line func() string) {
 	if mode != Live {
 		close(s.over)
 		return
@@ -171,6 +180,8 @@ func (s screen) show(out io.Writer, mode Mode, line func() string) {
 			fmt.Fprintf(out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line())
 			select {
 			case <-ticker.C:
+			case above := <-stay:
+				fmt.Fprint(out, "\r\x1b[K"+above)
 			case <-s.stop:
 				fmt.Fprint(out, "\r\x1b[K")
 				return

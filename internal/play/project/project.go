@@ -28,6 +28,7 @@ type Project struct {
 	Levels          []record.Level
 	Reporters       []string // NAME or NAME=FILE
 	Settle, Confirm time.Duration
+	Fast            bool // leakbench run gives up early what is still running
 }
 
 // schemaURL is where the schema of the format is found, and its name.
@@ -120,6 +121,8 @@ func (p *Project) value() yamlfile.Value {
 			list(&p.Reporters, "reporters", word("a reporter", checkReporter))),
 		yamlfile.May("settle", "how long the host may take to end a server", yamlfile.Time(&p.Settle)),
 		yamlfile.May("confirm", "how long survivors are watched after settle", yamlfile.Time(&p.Confirm)),
+		yamlfile.May("fast", "whether leakbench run gives up after 2 s what nobody has told to end; leakbench gate never does",
+			yamlfile.Yes(&p.Fast)),
 	)
 }
 
@@ -161,5 +164,6 @@ scenarios: [%s]
 # level: [orderly, stubborn] # what else to ask: orderly, stubborn, sudden
 # reporters: [junit=junit.xml, html=leakbench-report.html]
 # settle: 5s
+# fast: true # leakbench run gives up after 2 s; leakbench gate waits as long as ever
 `, schemaURL, host, strings.Join(names, ", "))
 }

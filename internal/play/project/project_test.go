@@ -27,6 +27,7 @@ level: [orderly, sudden]
 reporters: [junit=junit.xml, github]
 settle: 5s
 confirm: 1s
+fast: true
 `
 
 func TestAll(t *testing.T) {
@@ -35,7 +36,7 @@ func TestAll(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, project.Project{
 		Path: "leakbench.yaml", Host: "naive", Scenarios: []string{"storm", "all", "./mine.yaml"}, Levels: []record.Level{record.Orderly, record.Sudden},
-		Reporters: []string{"junit=junit.xml", "github"}, Settle: 5 * time.Second, Confirm: time.Second,
+		Reporters: []string{"junit=junit.xml", "github"}, Settle: 5 * time.Second, Confirm: time.Second, Fast: true,
 	}, p)
 	for _, host := range []string{"./my-driver", "my-gateway.yaml", "supergateway@4.0.0"} {
 		p, err = project.Parse("leakbench.yaml", []byte("host: "+host+"\n"))

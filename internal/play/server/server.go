@@ -128,10 +128,10 @@ func (t *trial) one(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
 	if err := t.door.enter(ctx, check); err != nil {
 		return nil, err
 	}
-	j, err := t.Keep(ctx, c, play.Shown{Steps: 4}, func(dir string, onEvent func(record.Event)) error {
+	j, err := t.Keep(ctx, c, play.Shown{Steps: 4}, func(dir string, on play.Watcher) error {
 		return server.Run(ctx, server.Params{
 			Self: t.Self, Check: check, Name: t.name, Argv: t.argv, Dir: dir, Tool: t.Tool, Again: c.Again, Limits: t.p.Limits, Call: t.p.Call,
-			Command: t.again(check.Name), OnEvent: func(e record.Event) { t.door.see(e); onEvent(e) },
+			Command: t.again(check.Name), OnEvent: func(e record.Event) { t.door.see(e); on.Event(e) },
 		})
 	})
 	t.door.leave(check, j)

@@ -13,6 +13,7 @@ import (
 type Wish struct {
 	Settle, Confirm record.Duration
 	Patience        record.Duration // of patient steps
+	Fast            bool            // give up early what is still running
 	// Plays is how often the scenario is played, as fast as the host lets it; 0 is once.
 	Plays int
 }
@@ -23,6 +24,9 @@ func Limits(s *scenarios.Scenario, h subject.Spec, profile record.Profile, wish 
 	own := h.Scenarios[s.Name]
 	l.Settle = cmp.Or(wish.Settle, own.Settle, profile.Settle, l.Settle)
 	l.Confirm = cmp.Or(wish.Confirm, own.Confirm, profile.Confirm, l.Confirm)
+	if wish.Fast { // what the host declares is known of it; the scenario's limit is for a host of which nothing is known
+		l.Fast = max(record.FastWait, min(l.Settle, cmp.Or(own.Settle, profile.Settle)))
+	}
 	if l.Patience > 0 {
 		l.Patience = cmp.Or(wish.Patience, l.Patience)
 	}

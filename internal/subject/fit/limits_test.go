@@ -52,6 +52,29 @@ func TestWhoseLimitsHold(t *testing.T) {
 	assert.Equal(t, 66, fit.Limits(s, subject.Spec{Kind: record.KindCommand}, record.Profile{}, fit.Wish{}).SpawnsPerMinute, "each break is a reason to launch")
 }
 
+// A fast answer takes 2 s, or as long as the host declares, whatever the user and the scenario allow.
+func TestHowLongAFastAnswerTakes(t *testing.T) {
+	t.Parallel()
+	s := &scenarios.Scenario{Name: "storm", Limits: record.Limits{Settle: 15 * sec, Confirm: 10 * sec}}
+	own := map[string]subject.Limits{"storm": {Settle: 7 * sec}}
+	for name, c := range map[string]struct {
+		host    subject.Spec
+		profile record.Profile
+		wish    fit.Wish
+		want    record.Duration
+	}{
+		"nobody wants it":              {profile: record.Profile{Settle: 5 * sec}},
+		"nothing is declared":          {wish: fit.Wish{Fast: true}, want: 2 * sec},
+		"a shorter time":               {profile: record.Profile{Settle: sec}, wish: fit.Wish{Fast: true}, want: 2 * sec},
+		"a longer time":                {profile: record.Profile{Settle: 5 * sec}, wish: fit.Wish{Fast: true}, want: 5 * sec},
+		"a longer one of the scenario": {host: subject.Spec{Scenarios: own}, wish: fit.Wish{Fast: true}, want: 7 * sec},
+		"the user allows more":         {wish: fit.Wish{Fast: true, Settle: 9 * sec}, want: 2 * sec},
+		"the user allows less":         {profile: record.Profile{Settle: 5 * sec}, wish: fit.Wish{Fast: true, Settle: 3 * sec}, want: 3 * sec},
+	} {
+		assert.Equal(t, c.want, fit.Limits(s, c.host, c.profile, c.wish).Fast, name)
+	}
+}
+
 // What a host says of itself stands in the place of what the bench knew; servers that it keeps are not taken from it.
 func TestWhatAHostDeclares(t *testing.T) {
 	t.Parallel()
