@@ -182,5 +182,7 @@ func sharing(l *history.History, said record.Sharing) (seen record.Sharing, line
 
 // whose is what was seen of the servers that two clients called.
 var whose = map[record.Sharing]string{
-	record.Shared: "one server took all calls", record.PerSession: "each client had a server of its own", record.PerRequest: "each call had a server of its own",
+	record.Shared:     "one server took all calls",
+	record.PerSession: "each client had a server of its own",
+	record.PerRequest: "each call had a server of its own",
 }

@@ -267,7 +267,7 @@ var house = []struct {
 		why: "the birth socket does not know what faults mean",
 		may: []string{
 			"fakeserver/birth", "internal/bug", "internal/lines", "internal/observe/socket", "internal/record",
-			"internal/text",
+			"internal/redact", "internal/text",
 		},
 	},
 	{

@@ -164,17 +164,14 @@ func (r *run) awaitServers(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
 	defer cancel()
 	err := r.wait(limited, func(l *history.History) bool {
-		return r.host.end || isCutOff(l) || onlyDoubt(l, record.DoubtServerArguments) != "" || r.allLabels(l, func(s *history.Server) bool {
+		return r.host.end || isShutOut(l) || r.allLabels(l, func(s *history.Server) bool {
 			return established(s) || s.Broken != history.Never || s.Died != history.Never || s.KeepsWaiting()
 		})
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if r.cutOff() {
-		return errCutOff
-	}
-	if err := r.misstarted(); err != nil {
+	if err := r.shutOut(); err != nil {
 		return err
 	}
 	if !r.hasLaunched() {

@@ -15,10 +15,10 @@ import (
 // and why. The rest of the scenario would show nothing else.
 var errCutOff = errors.New("the host's servers can't reach the ledger")
 
-// cutOff says that a server could not reach the ledger, and none could.
-func (r *run) cutOff() bool { return under(r, func() bool { return isCutOff(r.lives) }) }
-
-func isCutOff(l *history.History) bool { return onlyDoubt(l, record.DoubtLedgerNoAccess) != "" }
+// isShutOut says that a server could not enter the ledger, and none could.
+func isShutOut(l *history.History) bool {
+	return onlyDoubt(l, record.DoubtLedgerNoAccess) != "" || onlyDoubt(l, record.DoubtServerArguments) != ""
+}
 
 // onlyDoubt is what the ledger says of servers that could not enter, where no other one could.
 func onlyDoubt(l *history.History, code record.DoubtCode) string {
@@ -30,13 +30,17 @@ func onlyDoubt(l *history.History, code record.DoubtCode) string {
 	return all[i].Doubt.Text
 }
 
-// misstarted is the error of a host that has changed the arguments of all its servers, or nil.
-func (r *run) misstarted() error {
-	text := under(r, func() string { return onlyDoubt(r.lives, record.DoubtServerArguments) })
-	if text == "" {
+// shutOut is why no server of the host could enter the ledger, or nil: it can't be reached, or the host has changed their arguments.
+func (r *run) shutOut() error {
+	return under(r, func() error {
+		if onlyDoubt(r.lives, record.DoubtLedgerNoAccess) != "" {
+			return errCutOff
+		}
+		if text := onlyDoubt(r.lives, record.DoubtServerArguments); text != "" {
+			return fmt.Errorf("%w: it has changed the arguments of its server: %s", observe.ErrHost, text)
+		}
 		return nil
-	}
-	return fmt.Errorf("%w: it has changed the arguments of its server: %s", observe.ErrHost, text)
+	})
 }
 
 // idleOpens is how many sessions may fail to open before it is said that the host launches nothing: what is wrong is
@@ -46,10 +50,7 @@ const idleOpens = 3
 // idle takes note of a session that should have opened and did not. It is an
 // error once the host has launched no server at all for several of them.
 func (r *run) idle(ctx context.Context, failed error) error {
-	if r.cutOff() {
-		return errCutOff
-	}
-	if err := r.misstarted(); err != nil {
+	if err := r.shutOut(); err != nil {
 		return err
 	}
 	var give bool

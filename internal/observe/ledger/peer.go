@@ -15,7 +15,6 @@ import (
 
 	"github.com/leakbench/leakbench/fakeserver/birth"
 	"github.com/leakbench/leakbench/internal/lines"
-	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/observe/socket"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
@@ -161,10 +160,9 @@ func (p *peer) misstarted(pid int, line []byte) bool {
 	if err := json.Unmarshal(line, &m); err != nil {
 		return p.refuse(pid, "its first line is no certificate: "+err.Error())
 	}
-	args := lists.Map(redact.Args(m.Args), strconv.Quote)
 	p.doubt(record.DoubtServerArguments, fmt.Sprintf(
 		"pid %d is a server that can't read its arguments (%s): it got %s, and leakbench gave fakeserver --ledger ... --run ... --label ...",
-		pid, clip(redact.Text(m.Error)), clip(strings.Join(args, " "))))
+		pid, clip(redact.Text(m.Error)), clip(strings.Trim(fmt.Sprintf("%q", redact.Args(m.Args)), "[]"))))
 	_ = p.send(birth.Welcome{Error: m.Error})
 	return false
 }
