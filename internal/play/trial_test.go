@@ -71,10 +71,10 @@ func TestSharing(t *testing.T) {
 		for _, said := range []record.Sharing{record.Shared, record.PerSession, record.PerRequest} {
 			seen, line := sharing(l, said)
 			assert.Equal(t, c.seen, seen, c.servers)
-			switch {
-			case seen == "":
+			switch seen {
+			case "":
 				assert.Contains(t, line, "could not be seen")
-			case seen == said:
+			case said:
 				assert.Contains(t, line, "that is "+string(seen)+", as you said")
 			default:
 				assert.Contains(t, line, "that is "+string(seen)+", not "+string(said))
