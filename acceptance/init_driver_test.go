@@ -18,12 +18,21 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
 	"github.com/leakbench/leakbench/internal/tier"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 // mostSkeleton is how many lines of a driver are the user's own.
-const mostSkeleton = 30
+const mostSkeleton = 40
 
-// TestDriversOfInit plays a run with what `leakbench init --driver` writes, as it is written.
+// listFails is a server whose tools can't be listed at first: a driver that asks for them when it opens has a server to end.
+const listFails = `name: list-fails
+title: The list of tools fails when a session is opened
+servers: {a: {faults: [{on: list, do: reject, launch: 1}, {on: list, do: hang, launch: 2}]}}
+limits: {settle: 5s, confirm: 1s}
+steps: [{open: a-1, server: a, expect: fail}, {open: a-1, server: a, timeout: 700ms, expect: fail}, {open: a-1, server: a}, {call: a-1}]
+`
+
+// TestDriversOfInit plays runs with what `leakbench init --driver` writes, as it is written.
 func TestDriversOfInit(t *testing.T) {
 	t.Parallel()
 	tier.Only(t, tier.Published)
@@ -47,8 +56,12 @@ func TestDriversOfInit(t *testing.T) {
 			last := strings.Fields(commands[len(commands)-1])
 			spec, err := subject.Lookup("", filepath.Join(dir, last[len(last)-1]))
 			require.NoError(t, err)
-			judged := playUntil(t, short, cellOf(builtin(t, "reload"), spec), play.Limits{}, breaks(""))
-			assert.Equal(t, verdict.Clean, judged.Verdict.Outcome, account(judged))
+			failing, err := scenarios.Parse(filepath.Join(t.TempDir(), "list-fails.yaml"), []byte(listFails))
+			require.NoError(t, err)
+			for _, s := range []*scenarios.Scenario{builtin(t, "reload"), failing} {
+				judged := playUntil(t, short, cellOf(s, spec), play.Limits{}, breaks(""))
+				assert.Equal(t, verdict.Clean, judged.Verdict.Outcome, account(judged))
+			}
 		})
 	}
 }

@@ -116,9 +116,9 @@ release, closed = threading.Event(), []
 class Client:
     def open(self, command, args):
         if "late" in args: release.wait()
-    def call(self, tool, arguments):
+    def call(self, tool, arguments, seconds):
         if tool == "release": release.set()
-        return str(len(closed))
+        return f"{len(closed)} {seconds}"
     def close(self):
         closed.append(self)
 driver.run("blocking", "1", driver.Clients(Client))
@@ -126,8 +126,8 @@ driver.run("blocking", "1", driver.Clients(Client))
 	l.open("s", "s")
 	late := l.begin(l.openRequest("late", "late"))
 	l.ok(driver.Request{Op: driver.OpCancel, Target: late.ID})
-	assert.Equal(t, `"0"`, string(l.ok(driver.Request{Op: driver.OpCall, Session: "s", Tool: "release"}).Result))
+	assert.Equal(t, `"0 None"`, string(l.ok(driver.Request{Op: driver.OpCall, Session: "s", Tool: "release"}).Result))
 	assert.Equal(t, "cancelled", l.wait(late).Error)
-	assert.Equal(t, `"1"`, string(l.ok(driver.Request{Op: driver.OpCall, Session: "s", Tool: "count"}).Result))
+	assert.Equal(t, `"1 60.0"`, string(l.ok(driver.Request{Op: driver.OpCall, Session: "s", Tool: "count", TimeoutMS: 60_000}).Result))
 	l.ok(driver.Request{Op: driver.OpStop})
 }

@@ -63,7 +63,7 @@ class Owned:
 class Clients:
     """A host made of a class with three coroutines: open(command, args), call(tool, arguments), close(). They may be functions that
     block, of a client without asyncio: see Threaded. With a fourth one, list(what), it offers to list: what is "tools", "resources" or
-    "prompts", and the result the names of what the server has."""
+    "prompts", and the result the names of what the server has. Open, call and list may take seconds as well: see limited."""
 
     def __init__(self, make):
         self.make = make
@@ -74,7 +74,7 @@ class Clients:
         client = self.make()
         if not inspect.iscoroutinefunction(client.open):
             client = Threaded(client)
-        await within(seconds, client.open(server["command"], server["args"]))
+        await within(seconds, limited(client.open, seconds, server["command"], server["args"]))
         try:
             yield Calling(client)
         finally:
@@ -90,11 +90,11 @@ class Threaded:
     def __init__(self, client):
         self.client = client
 
-    def begin(self, function, *args):
-        return asyncio.get_running_loop().run_in_executor(self.threads, function, *args)
+    def begin(self, function, seconds, *args):
+        return asyncio.get_running_loop().run_in_executor(self.threads, limited, function, seconds, *args)
 
-    async def open(self, command, args):
-        opening, unwanted = self.begin(self.client.open, command, args), None
+    async def open(self, command, args, seconds):
+        opening, unwanted = self.begin(self.client.open, seconds, command, args), None
         while not opening.done():
             try:
                 await asyncio.wait([opening])
@@ -105,14 +105,14 @@ class Threaded:
             await self.close()
             raise unwanted
 
-    async def call(self, tool, arguments):
-        return await self.begin(self.client.call, tool, arguments)
+    async def call(self, tool, arguments, seconds):
+        return await self.begin(self.client.call, seconds, tool, arguments)
 
-    async def list(self, what):
-        return await self.begin(self.client.list, what)
+    async def list(self, what, seconds):
+        return await self.begin(self.client.list, seconds, what)
 
     async def close(self):
-        await self.begin(self.client.close)
+        await self.begin(self.client.close, None)
 
 
 class Calling:
@@ -120,10 +120,16 @@ class Calling:
         self.client = client
 
     async def call(self, tool, arguments, seconds):
-        return await within(seconds, self.client.call(tool, arguments))
+        return await within(seconds, limited(self.client.call, seconds, tool, arguments))
 
     async def list(self, what, seconds):
-        return list(await within(seconds, self.client.list(what)))
+        return list(await within(seconds, limited(self.client.list, seconds, what)))
+
+
+def limited(function, seconds, *args):
+    """Calls a function of the client, with the bench's time limit if it has a parameter of that name: seconds is None for none."""
+    takes = "seconds" in inspect.signature(function).parameters
+    return function(*args, **({"seconds": seconds or None} if takes else {}))
 
 
 async def within(seconds, awaitable):

@@ -6,13 +6,20 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { run, textOf } from './leakbench/driver.mjs';
 
 /**
- * Launches the server and shakes hands. What can't be connected is yours to end, too. options are a signal and a timeout in ms. If your
- * client takes neither: limited(client.connect(), options, () => client.close()), from the same library.
+ * Launches the server, shakes hands, and asks for the tools, as hosts do. If that fails, end what was begun before you throw.
+ * Two opens of one session may run at once: the library keeps the client that is connected last, and closes the other.
+ * options are a signal and a timeout in ms. A client that takes neither: limited(client.connect(), options, () => client.close()).
  */
 async function open(command, args, options) {
     const client = new Client({ name: 'my-client', version: '0.0.0' });
-    await client.connect(new StdioClientTransport({ command, args }), options);
-    return client;
+    try {
+        await client.connect(new StdioClientTransport({ command, args }), options);
+        await client.listTools({}, options);
+        return client;
+    } catch (e) {
+        await client.close();
+        throw e;
+    }
 }
 
 const call = async (client, tool, args, options) => textOf(await client.callTool({ name: tool, arguments: args }, options));

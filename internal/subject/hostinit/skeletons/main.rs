@@ -9,10 +9,17 @@ struct Client(RunningService<RoleClient, ()>);
 
 impl driver::Host for Mine {
     type Client = Client;
+    /// Launches the server, shakes hands, and asks for the tools, as hosts do. If that fails, end what was begun before you return.
+    /// Two of one session may run at once: the library keeps the client that is connected last, and closes the other.
     async fn connect(&self, server: &Server, limit: Limit, _: Cancelled) -> Result<Client, String> {
         let command = tokio::process::Command::new(&server.command).configure(|c| drop(c.args(&server.args)));
         let process = TokioChildProcess::new(command).map_err(|e| e.to_string())?;
-        driver::within(limit, ().serve(process)).await?.map(Client).map_err(|e| e.to_string())
+        let client = driver::within(limit, ().serve(process)).await?.map_err(|e| e.to_string())?;
+        if let Err(e) = driver::within(limit, client.list_all_tools()).await.and_then(|listed| listed.map_err(|e| e.to_string())) {
+            let _ = client.cancel().await;
+            return Err(e);
+        }
+        Ok(Client(client))
     }
 }
 
