@@ -29,7 +29,8 @@ const listFails = `name: list-fails
 title: The list of tools fails when a session is opened
 servers: {a: {faults: [{on: list, do: reject, launch: 1}, {on: list, do: hang, launch: 2}]}}
 limits: {settle: 5s, confirm: 1s}
-steps: [{open: a-1, server: a, expect: fail}, {open: a-1, server: a, timeout: 700ms, expect: fail}, {checkpoint: failed}, {open: a-1, server: a}]
+steps: [{open: a-1, server: a, expect: fail}, {open: a-1, server: a, timeout: 700ms, expect: fail}, {checkpoint: failed},
+        {open: a-1, server: a}, {call: a-1}, {close: a-1, expect: any}]
 `
 
 // TestDriversOfInit plays runs with what `leakbench init --driver` writes, as it is written.

@@ -118,9 +118,8 @@ var groups = []group{
 	{
 		// acceptance plays whole runs, of processes that other packages cover, test/structure compiles copies of the source, and
 		// tools/release builds what another group installs. Packages mostly wait: four at a time keep two processors busy.
-		name: "race", about: "all packages but three, both tiers, under the race detector", timed: true,
-		needs: append([]need{node, chromium, strace}, bashAndCurl...), flags: "-race -p 4", plays: "all",
-		packages: "$(go list ./... | grep -Ev '(acceptance|test/structure|tools/release)$')",
+		name: "race", about: "the first tier but three packages under the race detector", timed: true,
+		flags: "-race -p 4", packages: allButThree,
 	},
 	{
 		name: "wine", about: "the tests for Windows, under Wine 10 in a Debian of its own", timed: true,
@@ -133,10 +132,17 @@ var groups = []group{
 		lacks: needsQEMU, lackedBy: "a machine without qemu-system-x86_64 and /dev/kvm",
 	},
 	{
+		name: "race-all", about: "both tiers but three packages under the race detector: 20 minutes", timed: true, nightly: true,
+		needs: append([]need{node, chromium, strace}, bashAndCurl...), flags: "-race -p 4", packages: allButThree, plays: "all",
+	},
+	{
 		name: "fuzz", about: "each fuzz target for $FUZZTIME (2m), two at a time: a quarter of an hour", timed: true, nightly: true,
 		steps: []string{fuzzAll},
 	},
 }
+
+// allButThree are the packages that the race detector plays.
+const allButThree = "$(go list ./... | grep -Ev '(acceptance|test/structure|tools/release)$')"
 
 // fuzzAll plays each target that there is, with one worker: its exit code says whether one of them failed.
 const fuzzAll = `git grep -n '^func Fuzz' -- '*_test.go' | sed -E 's|/[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9]*).*| \1|' |
